@@ -1,0 +1,93 @@
+#pragma once
+
+#include "kernels/base/result.hpp"
+#include "kernels/device/kernel.hpp"
+#include "kernels/device/weight_cache.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace troupe {
+
+/// A block of a device's memory. Freed by its destructor.
+class buffer {
+public:
+  virtual ~buffer() = default;
+  /// Address for kernels of the same device; the host may dereference it only if `host_visible`.
+  [[nodiscard]] virtual std::byte* data() const noexcept = 0;
+  [[nodiscard]] virtual std::size_t size() const noexcept = 0;
+};
+
+/// A point in a stream's order. May be asked from any thread.
+class event {
+public:
+  virtual ~event() = default;
+  /// Whether everything before the point has finished. Does not block.
+  [[nodiscard]] virtual bool ready() const = 0;
+  /// Blocks until `ready`.
+  virtual void wait() const = 0;
+};
+
+/// An ordered queue of work on one device.
+class stream {
+public:
+  using issue_fn = std::function<result<void>(stream&)>;
+  using done_fn = std::function<void(result<void>)>;
+
+  virtual ~stream() = default;
+
+  /// Calls `issue`, which launches kernels and copies on this stream, after the work of every earlier
+  /// submit was issued; then `done` once that work has finished, with the first failure if there was
+  /// one. Asynchronous: returns before. `done` runs on a thread of the device's and must not block.
+  /// The one exception is a stream opened as `inline_`: there both run before submit returns.
+  virtual void submit(issue_fn issue, done_fn done) = 0;
+
+  /// Copies between the host and the device or within it, in stream order. Only inside `issue`.
+  /// Asynchronous where the device is: both ranges stay valid until the work is done.
+  [[nodiscard]] virtual result<void> copy(std::byte* to, const std::byte* from,
+                                          std::size_t bytes) = 0;
+
+  /// An event behind all work submitted so far. Does not block.
+  [[nodiscard]] virtual result<std::unique_ptr<event>> record() = 0;
+
+  /// Blocks until everything submitted has finished. Never called on a device's own thread.
+  virtual void synchronize() = 0;
+};
+
+enum class stream_mode : std::uint8_t {
+  own_thread, ///< submit returns at once
+  inline_,    ///< submit does the work on the calling thread: command line and tests
+};
+
+struct device_properties {
+  std::string name; ///< "cpu", "sim:0", …: as in --device
+  std::string kind; ///< "cpu", "sim", "cuda"
+  int threads = 1;  ///< of the kernel thread team; part of the plan key
+  std::size_t memory_bytes = 0;
+  bool host_visible = true; ///< buffers may be dereferenced by the host
+  int tickets = 2;          ///< batches worth having in flight at once
+};
+
+/// Something that computes. Shared by all threads; its streams are not.
+class device {
+public:
+  virtual ~device() = default;
+
+  [[nodiscard]] virtual const device_properties& properties() const noexcept = 0;
+
+  /// resource_exhausted when the memory is not there. Blocks.
+  [[nodiscard]] virtual result<std::unique_ptr<buffer>> allocate(std::size_t bytes) = 0;
+
+  [[nodiscard]] virtual result<std::unique_ptr<stream>> open_stream(stream_mode mode) = 0;
+
+  [[nodiscard]] virtual layout_rule layouts(const kernel_spec& spec) const = 0;
+
+  /// Walks the ordered candidate table. unimplemented when nobody takes the node; the text carries
+  /// every reason. Slow (milliseconds): called by the planner, never between batches.
+  [[nodiscard]] virtual result<kernel_choice> choose_kernel(const kernel_spec& spec,
+                                                            weight_cache& weights) = 0;
+};
+
+} // namespace troupe

@@ -1,0 +1,87 @@
+#pragma once
+
+#include "kernels/op/attributes.hpp"
+#include "kernels/op/post_op.hpp"
+#include "kernels/tensor/tensor.hpp"
+#include "runtime/graph/dim.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace troupe::graph {
+
+using value_id = std::uint32_t;
+using node_id = std::uint32_t;
+inline constexpr value_id no_value = ~value_id{0}; ///< an optional input or output left out
+inline constexpr node_id no_node = ~node_id{0};
+
+/// A tensor of the graph: an input, an initializer, or what a node produces. Type and dims are what is
+/// known without running: a missing `dims` means that not even the rank is.
+struct value {
+  std::string name;
+  std::optional<dtype> type;
+  std::optional<symbolic_shape> dims;
+  std::shared_ptr<const tensor> constant; ///< set for initializers and folded constants
+  node_id producer = no_node;
+};
+
+/// One operator. `inputs` are the operator's own (no_value where an optional one is left out), then
+/// the operands of post-ops, whose index they carry.
+struct node {
+  std::string name;
+  std::string domain; ///< "" is ONNX's default domain
+  std::string op_type;
+  int version = 0; ///< opset version of its domain
+  attribute_map attributes;
+  std::vector<value_id> inputs;
+  std::vector<value_id> outputs;
+  std::vector<post_op> post_ops;
+  bool removed = false; ///< a tombstone: passes remove nodes without renumbering
+};
+
+/// A model's dataflow, single assignment, nodes in a topological order. Plain data with the few edits
+/// that passes need; not thread-safe while edited, shared read-only afterwards.
+class graph {
+public:
+  std::string name;
+  std::vector<value> values;
+  std::vector<node> nodes;
+  std::vector<value_id> inputs;  ///< without those that are initializers
+  std::vector<value_id> outputs;
+  std::map<std::string, std::string> metadata; ///< ONNX metadata_props
+  std::vector<std::string> symbols;            ///< names of symbolic dims, for people
+  std::string producer;
+
+  value_id add_value(value made);
+  /// Appends; sets the outputs' producer.
+  node_id add_node(node made);
+  /// Inserts in front of `position`, which keeps its place in the order behind it; ids of the nodes
+  /// from there on move by one, and producers follow.
+  node_id insert_node(node_id position, node made);
+
+  /// A fresh unknown.
+  dim fresh_dim(std::string label = {});
+
+  /// Nodes that read `of`, each once, in order. Linear: passes that ask often use `consumer_index`.
+  [[nodiscard]] std::vector<node_id> consumers(value_id of) const;
+  [[nodiscard]] bool is_output(value_id of) const;
+  [[nodiscard]] bool is_constant(value_id of) const {
+    return of != no_value && values[of].constant != nullptr;
+  }
+
+  /// Every node input and graph output that was `from` becomes `to`.
+  void replace_uses(value_id from, value_id to);
+  void remove_node(node_id which) { nodes[which].removed = true; }
+  /// Drops tombstones and values nobody refers to. Ids change.
+  void compact();
+};
+
+/// Consumers of every value, computed once.
+[[nodiscard]] std::vector<std::vector<node_id>> consumer_index(const graph& of);
+
+} // namespace troupe::graph
