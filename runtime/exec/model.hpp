@@ -1,0 +1,59 @@
+#pragma once
+
+#include "kernels/device/device.hpp"
+#include "runtime/exec/signature.hpp"
+#include "runtime/plan/plan.hpp"
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace troupe::exec {
+
+struct model_options {
+  bool optimise = true;                   ///< run the passes
+  std::vector<std::string> disabled_passes;
+  std::size_t max_cached_plans = 64;      ///< bound of the plan cache; least recently used leave
+  std::vector<std::int64_t> batch_buckets; ///< sizes beside 1, 2, 4, … worth a plan
+};
+
+/// A loaded model on one device: the optimised graph, its packed weights and a bounded cache of plans.
+/// All members may be called from any thread; `make_plan` takes milliseconds and holds no lock that
+/// `find_plan` needs.
+class model {
+public:
+  /// Imports, optimises and checks; errors name node, operator, what was expected and what came.
+  [[nodiscard]] static result<std::shared_ptr<model>> load(const std::filesystem::path& file,
+                                                           std::shared_ptr<device> on,
+                                                           const model_options& options = {});
+  ~model();
+  model(const model&) = delete;
+  model& operator=(const model&) = delete;
+
+  /// Names, types and dims as the file declares them; max_batch_size is 0 until configured.
+  [[nodiscard]] const signature& io() const noexcept;
+  /// Whether the importer proved that row i of every output depends on row i of the inputs alone;
+  /// if not, the reason names the node where the proof broke.
+  [[nodiscard]] bool rows_independent() const noexcept;
+  [[nodiscard]] const std::string& why_rows_depend() const noexcept;
+  [[nodiscard]] const graph::graph& optimised() const noexcept;
+  [[nodiscard]] device& on() const noexcept;
+  [[nodiscard]] std::size_t weight_bytes() const noexcept;
+
+  /// The plan for exactly these input dims (in signature order), or null. Never slow.
+  [[nodiscard]] std::shared_ptr<const plan::plan> find_plan(std::span<const shape> dims) const;
+  /// The same, made and cached on a miss. Two callers with one shape make it once.
+  [[nodiscard]] result<std::shared_ptr<const plan::plan>> make_plan(std::span<const shape> dims);
+  /// The smallest batch bucket that holds `rows`.
+  [[nodiscard]] std::int64_t bucket_for(std::int64_t rows) const noexcept;
+
+private:
+  struct impl;
+  explicit model(std::unique_ptr<impl> made);
+  std::unique_ptr<impl> impl_;
+};
+
+} // namespace troupe::exec
