@@ -1,0 +1,146 @@
+#pragma once
+
+// The embedding API: everything a program needs to serve models inside its own process and to put
+// stages of its own in front of them. Free of CAF; link troupe::troupe.
+
+#include "kernels/base/result.hpp"
+#include "protocol/inference.hpp"
+#include "protocol/service.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace troupe {
+
+using protocol::inference_request;
+using protocol::inference_response;
+using protocol::named_tensor;
+using protocol::response_part;
+
+/// How a queue of requests becomes batches, unless a model's configuration says otherwise.
+struct batching_options {
+  std::string preset = "latency";                 ///< "latency", "throughput" or "explicit"
+  std::int64_t min_batch = 1;                     ///< explicit: rows worth leaving early for
+  std::chrono::microseconds max_wait{0};          ///< explicit: longest wait of the oldest request
+  std::int64_t max_batch = 256;                   ///< rows of one batch
+};
+
+struct options {
+  std::vector<std::string> devices{"cpu"}; ///< "cpu[:threads=N]", "sim[:launch_us=…,row_us=…]"
+  std::filesystem::path model_repository;  ///< empty: models come through `load` alone
+  bool load_all = true;                    ///< load the whole repository at start
+  batching_options batching;
+  std::size_t max_requests = 4096;               ///< accepted and unanswered at once
+  std::size_t max_request_bytes = 1ULL << 30;    ///< payload of all of them together
+  std::size_t max_queue_rows = 4096;             ///< per placement
+  std::chrono::milliseconds default_deadline{60'000};
+  std::size_t device_memory_bytes = 0;           ///< budget per device; 0: what the machine has
+  int scheduler_threads = 2;
+};
+
+/// A request inside a stage, with its admission units, deadline and cancellation. Move-only. A job that
+/// is dropped answers `internal`: exactly one final reply leaves in every case.
+class job {
+public:
+  struct impl;
+  explicit job(std::shared_ptr<impl> held);
+  job(job&&) noexcept;
+  job& operator=(job&&) noexcept;
+  ~job();
+
+  [[nodiscard]] const inference_request& request() const noexcept;
+  [[nodiscard]] inference_request& request() noexcept;
+  /// The client left, or the deadline is over: further work is wasted.
+  [[nodiscard]] bool cancelled() const noexcept;
+
+  /// Answers. A second final answer is ignored.
+  void reply(inference_response answer);
+  void fail(error why);
+
+  [[nodiscard]] const std::shared_ptr<impl>& held() const noexcept { return held_; }
+
+private:
+  std::shared_ptr<impl> held_;
+};
+
+/// What a stage may do besides answering. Only valid in calls on the stage, on its thread.
+class stage_context {
+public:
+  virtual ~stage_context() = default;
+
+  [[nodiscard]] virtual time_point now() const noexcept = 0;
+
+  /// Runs another model as part of `parent`: deadline and cancellation are the parent's, and its units
+  /// cover the sub-request, so that parents cannot starve their own children. `done` is called once,
+  /// on this stage's thread, never before `submit` returns.
+  virtual void submit(const job& parent, inference_request request,
+                      std::function<void(stage_context&, response_part)> done) = 0;
+
+  /// Runs `work` on a pool for long computations, then `done` on this stage's thread: a stage's own
+  /// calls stay short (well under a millisecond).
+  virtual void offload(std::function<void()> work, std::function<void(stage_context&)> done) = 0;
+};
+
+/// A model made of code. One instance lives in one actor: its members need no locks. An exception that
+/// leaves a call answers that job with `internal`; the stage is then made anew.
+class stage {
+public:
+  virtual ~stage() = default;
+  virtual void on_request(stage_context& context, job request) = 0;
+};
+
+using stage_factory = std::function<std::unique_ptr<stage>()>;
+
+/// What clients see of a stage served as a model.
+struct stage_signature {
+  std::vector<protocol::tensor_metadata> inputs;
+  std::vector<protocol::tensor_metadata> outputs;
+};
+
+/// A running actor system with its devices and models. Thread-safe. Several may live in one process.
+class runtime {
+public:
+  [[nodiscard]] static result<std::unique_ptr<runtime>> start(options with = {});
+  ~runtime(); ///< stop(5 s)
+
+  /// Loads a model: an ONNX file, or a directory laid out as in a repository. Blocks until it is warm.
+  [[nodiscard]] result<void> load(const std::string& name, const std::filesystem::path& from);
+  /// Loads or reloads a model of the repository.
+  [[nodiscard]] result<void> load(const std::string& name);
+  [[nodiscard]] result<void> unload(const std::string& name);
+  /// Serves a stage under a name, like a model. already_exists if the name is taken.
+  [[nodiscard]] result<void> add_stage(const std::string& name, stage_signature io,
+                                       stage_factory make);
+
+  /// Exactly one call of `done`, on a thread of the runtime's; it must not block.
+  std::shared_ptr<protocol::call> infer(inference_request request,
+                                        std::function<void(response_part)> done);
+  [[nodiscard]] std::future<response_part> infer(inference_request request);
+
+  [[nodiscard]] result<protocol::model_metadata> metadata(const std::string& model) const;
+  [[nodiscard]] std::vector<protocol::model_statistics> statistics(
+    const std::string& model = {}) const;
+  [[nodiscard]] bool ready() const noexcept;
+
+  /// The same system for a protocol's connections.
+  [[nodiscard]] protocol::service& service() noexcept;
+
+  /// Two phases: refuses new requests, answers those accepted until the deadline, ends the rest with
+  /// `unavailable`. Returns when everything has stopped; later calls return at once.
+  void stop(std::chrono::milliseconds drain = std::chrono::seconds{5});
+
+private:
+  struct impl;
+  explicit runtime(std::unique_ptr<impl> made);
+  std::unique_ptr<impl> impl_;
+};
+
+} // namespace troupe
