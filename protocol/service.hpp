@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -56,6 +57,9 @@ struct model_metadata {
   std::string platform;
   std::vector<tensor_metadata> inputs;
   std::vector<tensor_metadata> outputs;
+  /// What the model file says about itself: an ONNX file's metadata_props, such as the characters a
+  /// recogniser knows. KServe's metadata response carries them as `properties`.
+  std::map<std::string, std::string, std::less<>> properties{};
 };
 
 struct model_index_entry {
