@@ -38,10 +38,11 @@ public:
 
   virtual ~stream() = default;
 
-  /// Calls `issue`, which launches kernels and copies on this stream, after the work of every earlier
-  /// submit was issued; then `done` once that work has finished, with the first failure if there was
-  /// one. Asynchronous: returns before. `done` runs on a thread of the device's and must not block.
-  /// The one exception is a stream opened as `inline_`: there both run before submit returns.
+  /// Calls `issue`, which launches kernels and copies on this stream, after the work of every
+  /// earlier submit was issued; then `done` once that work has finished, with the first failure if
+  /// there was one. Asynchronous: returns before. `done` runs on a thread of the device's and must
+  /// not block. The one exception is a stream opened as `inline_`: there both run before submit
+  /// returns.
   virtual void submit(issue_fn issue, done_fn done) = 0;
 
   /// Copies between the host and the device or within it, in stream order. Only inside `issue`.

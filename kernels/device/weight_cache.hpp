@@ -16,8 +16,8 @@
 
 namespace troupe {
 
-/// Weights in the form a kernel wants: made once, shared by every plan of a memory domain. A form is
-/// an opaque description of the packed layout, chosen by the kernel. Thread-safe.
+/// Weights in the form a kernel wants: made once, shared by every plan of a memory domain. A form
+/// is an opaque description of the packed layout, chosen by the kernel. Thread-safe.
 class weight_cache {
 public:
   using fill = std::function<result<void>(std::span<std::byte>)>;

@@ -1,0 +1,69 @@
+// Which layouts the operators work on. An operator that is not listed needs its axes as written.
+
+#include "kernels/cpu/candidate.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace troupe::cpu {
+
+namespace {
+
+struct rule_entry {
+  std::string_view op_type;
+  layout_rule rule;
+};
+
+constexpr auto prefers = layout_rule::prefers_channels_last;
+constexpr auto follows = layout_rule::follows;
+
+constexpr std::array rules{
+    rule_entry{"Conv", prefers},
+    rule_entry{"ConvTranspose", prefers},
+    rule_entry{"MaxPool", prefers},
+    rule_entry{"AveragePool", prefers},
+    rule_entry{"GlobalAveragePool", prefers},
+    rule_entry{"Resize", prefers},
+    rule_entry{"BatchNormalization", follows},
+    rule_entry{"Concat", follows},
+    rule_entry{"Add", follows},
+    rule_entry{"Sub", follows},
+    rule_entry{"Mul", follows},
+    rule_entry{"Div", follows},
+    rule_entry{"Pow", follows},
+    rule_entry{"Relu", follows},
+    rule_entry{"LeakyRelu", follows},
+    rule_entry{"Clip", follows},
+    rule_entry{"Sigmoid", follows},
+    rule_entry{"Tanh", follows},
+    rule_entry{"HardSigmoid", follows},
+    rule_entry{"HardSwish", follows},
+    rule_entry{"Gelu", follows},
+    rule_entry{"Erf", follows},
+    rule_entry{"Exp", follows},
+    rule_entry{"Sqrt", follows},
+    rule_entry{"Neg", follows},
+    rule_entry{"Abs", follows},
+    rule_entry{"Identity", follows},
+};
+
+bool has_channels_and_space(const tensor_desc& desc) {
+  return desc.dims.size() >= 3 && desc.dims.size() <= 4;
+}
+
+} // namespace
+
+layout_rule layouts_for(const kernel_spec& spec) {
+  if (!spec.domain.empty())
+    return layout_rule::row_major_only;
+  const auto* known = std::ranges::find(rules, spec.op_type, &rule_entry::op_type);
+  if (known == rules.end() || spec.outputs.empty() || !has_channels_and_space(spec.outputs[0])
+      || spec.outputs[0].type != dtype::float32)
+    return layout_rule::row_major_only;
+  // A second output (indices of MaxPool, statistics) speaks of positions in the axes as written.
+  if (spec.outputs.size() > 1 && (spec.outputs_wanted.size() < 2 || spec.outputs_wanted[1]))
+    return layout_rule::row_major_only;
+  return known->rule;
+}
+
+} // namespace troupe::cpu
