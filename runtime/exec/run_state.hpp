@@ -2,9 +2,11 @@
 
 #include "runtime/plan/plan.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
-#include <span>
+#include <utility>
 #include <vector>
 
 namespace troupe::exec {
@@ -22,8 +24,8 @@ public:
 
   /// Uses `arena` (at least `arena_bytes`, aligned to 64) until the next bind.
   void bind(std::byte* arena);
-  /// Row-major data of the caller, in signature order, alive until the work is done. Sizes are those
-  /// of the plan.
+  /// Row-major data of the caller, in signature order, alive until the work is done. Sizes are
+  /// those of the plan.
   void set_input(std::size_t index, const std::byte* data);
   void set_output(std::size_t index, std::byte* data);
 
@@ -32,7 +34,10 @@ public:
 
 private:
   std::shared_ptr<const plan::plan> plan_;
-  std::vector<tensor_view> views_;
+  std::vector<tensor_view> views_; // of all steps, inputs before outputs
+  std::vector<std::pair<std::uint32_t, std::size_t>> arena_views_; // view, offset
+  std::vector<std::vector<std::uint32_t>> input_views_;            // by model input
+  std::vector<std::vector<std::uint32_t>> output_views_;           // by model output
   std::byte* arena_ = nullptr;
 };
 

@@ -13,9 +13,10 @@ namespace troupe {
 struct tensor_signature {
   std::string name;
   dtype type = dtype::float32;
-  std::vector<std::int64_t> dims;       ///< the batch axis included where the model batches
-  std::vector<std::string> dim_names;   ///< symbolic names, "" where there is none; same length as dims
-  std::vector<std::string> labels;      ///< of the last axis, from the repository's configuration
+  std::vector<std::int64_t> dims; ///< the batch axis included where the model batches
+  std::vector<std::string>
+      dim_names;                   ///< symbolic names, "" where there is none; same length as dims
+  std::vector<std::string> labels; ///< of the last axis, from the repository's configuration
   bool optional = false;
   std::vector<std::byte> default_value; ///< one element, repeated to fill; empty = none declared
 };

@@ -44,17 +44,22 @@ struct step {
   std::vector<declined_candidate> declined;
 };
 
-/// A model made ready for one set of input shapes on one device: which kernels run, in which order, on
-/// which memory. Immutable and shared between threads; whoever runs it brings a run state of his own.
+/// A model made ready for one set of input shapes on one device: which kernels run, in which order,
+/// on which memory. Immutable and shared between threads; whoever runs it brings a run state of his
+/// own.
 class plan {
 public:
   std::vector<tensor_desc> inputs;  ///< in the order of the model's signature
   std::vector<tensor_desc> outputs; ///< all row-major
   std::vector<step> steps;
   std::vector<std::shared_ptr<const tensor>> constants;
-  std::size_t arena_bytes = 0;      ///< the block a run needs
-  std::size_t live_bound_bytes = 0; ///< largest sum of tensors alive at one step: no plan needs less
+  std::size_t arena_bytes = 0; ///< the block a run needs
+  std::size_t live_bound_bytes =
+      0; ///< largest sum of tensors alive at one step: no plan needs less
   int threads = 1;
+  std::size_t views = 0;    ///< nodes that only rename memory and are no steps
+  std::size_t known = 0;    ///< nodes whose result was computed while planning
+  std::size_t in_place = 0; ///< steps that write over an input that ends there
 };
 
 } // namespace troupe::plan

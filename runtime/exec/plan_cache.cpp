@@ -1,0 +1,82 @@
+#include "runtime/exec/plan_cache.hpp"
+
+#include <exception>
+#include <utility>
+
+namespace troupe::exec {
+namespace {
+
+/// Ranks and sizes, as bytes.
+std::string key_of(std::span<const shape> dims) {
+  std::string key;
+  const auto add = [&key](std::int64_t number) {
+    key.append(reinterpret_cast<const char*>(&number), sizeof number);
+  };
+  for (const auto& input : dims) {
+    add(static_cast<std::int64_t>(input.size()));
+    for (auto size : input)
+      add(size);
+  }
+  return key;
+}
+
+} // namespace
+
+plan_cache::plan_ptr plan_cache::find(std::span<const shape> dims) {
+  const auto key = key_of(dims);
+  const std::lock_guard lock{mutex_};
+  return find_locked(key);
+}
+
+result<plan_cache::plan_ptr> plan_cache::find_or_make(std::span<const shape> dims,
+                                                      const maker& make) {
+  const auto key = key_of(dims);
+  std::unique_lock lock{mutex_};
+  if (auto known = find_locked(key))
+    return known;
+  if (auto other = flights_.find(key); other != flights_.end()) {
+    const auto waited_for = other->second;
+    landed_.wait(lock, [&] { return waited_for->landed; });
+    return waited_for->outcome;
+  }
+  const auto own = flights_.emplace(key, std::make_shared<flight>()).first->second;
+  lock.unlock();
+  result<plan_ptr> outcome = fail(errc::internal, "making a plan ended without a result");
+  try {
+    outcome = make();
+  } catch (const std::exception& thrown) {
+    outcome = fail(errc::internal, "making a plan failed: {}", thrown.what());
+  }
+  lock.lock();
+  own->outcome = outcome;
+  own->landed = true;
+  flights_.erase(key);
+  if (outcome)
+    keep_locked(key, *outcome);
+  landed_.notify_all();
+  return outcome;
+}
+
+std::size_t plan_cache::size() const {
+  const std::lock_guard lock{mutex_};
+  return entries_.size();
+}
+
+plan_cache::plan_ptr plan_cache::find_locked(const std::string& key) {
+  const auto at = index_.find(key);
+  if (at == index_.end())
+    return nullptr;
+  entries_.splice(entries_.begin(), entries_, at->second);
+  return at->second->made;
+}
+
+void plan_cache::keep_locked(const std::string& key, plan_ptr made) {
+  entries_.push_front({key, std::move(made)});
+  index_[key] = entries_.begin();
+  while (entries_.size() > limit_) {
+    index_.erase(entries_.back().key);
+    entries_.pop_back();
+  }
+}
+
+} // namespace troupe::exec
