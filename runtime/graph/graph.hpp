@@ -23,10 +23,10 @@ inline constexpr node_id no_node = ~node_id{0};
 /// A tensor of the graph: an input, an initializer, or what a node produces. Type and dims are what is
 /// known without running: a missing `dims` means that not even the rank is.
 struct value {
-  std::string name;
-  std::optional<dtype> type;
-  std::optional<symbolic_shape> dims;
-  std::shared_ptr<const tensor> constant; ///< set for initializers and folded constants
+  std::string name{};
+  std::optional<dtype> type{};
+  std::optional<symbolic_shape> dims{};
+  std::shared_ptr<const tensor> constant{}; ///< set for initializers and folded constants
   node_id producer = no_node;
 };
 

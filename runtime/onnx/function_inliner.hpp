@@ -1,0 +1,56 @@
+#pragma once
+
+#include "kernels/base/result.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace troupe::onnx {
+
+class FunctionProto;
+class ModelProto;
+class NodeProto;
+
+/// Opset version by domain; ONNX's default domain is "".
+using opset_map = std::map<std::string, int>;
+
+/// "ai.onnx" is another name of the default domain.
+[[nodiscard]] std::string normal_domain(const std::string& domain);
+
+/// A node together with the opsets it was written for: a function brings its own.
+struct scoped_node {
+  const NodeProto* proto = nullptr;
+  const opset_map* opsets = nullptr;
+};
+
+/// The nodes of a model's graph with every call of a model-local function replaced by the
+/// function's nodes. Owns what it makes: nodes live as long as the inliner and the model.
+class function_inliner {
+public:
+  explicit function_inliner(const ModelProto& model);
+  ~function_inliner();
+  function_inliner(const function_inliner&) = delete;
+  function_inliner& operator=(const function_inliner&) = delete;
+
+  /// invalid_argument on functions that call themselves and on calls with too many inputs or
+  /// outputs; resource_exhausted when calls of calls multiply beyond a million nodes.
+  [[nodiscard]] result<std::vector<scoped_node>> flatten();
+  [[nodiscard]] const opset_map& model_opsets() const noexcept { return model_opsets_; }
+
+private:
+  [[nodiscard]] result<void> add(const NodeProto& node, const opset_map& opsets, int depth,
+                                 std::vector<scoped_node>& to);
+  [[nodiscard]] result<void> expand(const NodeProto& call, const FunctionProto& called, int depth,
+                                    std::vector<scoped_node>& to);
+
+  const ModelProto& model_;
+  opset_map model_opsets_;
+  std::map<std::string, const FunctionProto*> functions_;
+  std::map<const FunctionProto*, opset_map> function_opsets_;
+  std::vector<std::unique_ptr<NodeProto>> made_;
+  int calls_ = 0;
+};
+
+} // namespace troupe::onnx
