@@ -2,6 +2,9 @@
 
 option(TROUPE_PCH "Precompile the common headers of each library" ON)
 option(TROUPE_BENCH "Build the programs in bench/" ON)
+option(TROUPE_CHECKS "Register the slow checks (sanitizers, fuzzers, install) as tests" OFF)
+option(TROUPE_FUZZ "Build the fuzzers; takes Clang" OFF)
+set(TROUPE_FUZZ_SECONDS 15 CACHE STRING "How long each fuzzer runs as a test")
 set(TROUPE_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize takes them (address,undefined or thread)")
 
 set(CMAKE_CXX_STANDARD 20)
@@ -31,8 +34,15 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
                       -Wno-stringop-overread)
   add_compile_options($<$<BOOL:${TROUPE_PCH}>:-fpch-preprocess>)
 endif()
+if(TROUPE_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "TROUPE_FUZZ takes Clang (preset \"fuzz\"), this is ${CMAKE_CXX_COMPILER_ID}")
+  endif()
+  set(TROUPE_SANITIZE "fuzzer-no-link,address,undefined")
+endif()
 if(TROUPE_SANITIZE)
-  add_compile_options(-fsanitize=${TROUPE_SANITIZE} -fno-omit-frame-pointer -O1 -g1)
+  add_compile_options(-fsanitize=${TROUPE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer
+                      -O1 -g1)
   add_link_options(-fsanitize=${TROUPE_SANITIZE})
 endif()
 
@@ -47,12 +57,43 @@ function(troupe_library name)
   endif()
 endfunction()
 
-# troupe_test(NAME SOURCES… LIBRARIES…): one Boost.Test program, one ctest entry.
+# troupe_test(NAME SOURCES… LIBRARIES…): one Boost.Test program, one ctest entry with the labels "unit"
+# and the name of its folder in tests/. Target unit_tests builds all of them, unit_tests_FOLDER those of
+# one folder.
 function(troupe_test name)
   cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} Boost::unit_test_framework)
   target_compile_definitions(${name} PRIVATE BOOST_TEST_DYN_LINK)
   add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 600)
+  string(REGEX REPLACE "^${CMAKE_SOURCE_DIR}/tests/([^/]*).*" "\\1" folder ${CMAKE_CURRENT_SOURCE_DIR})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS "unit;${folder}")
+  foreach(group unit_tests unit_tests_${folder})
+    if(NOT TARGET ${group})
+      add_custom_target(${group})
+    endif()
+    add_dependencies(${group} ${name})
+  endforeach()
+endfunction()
+
+# troupe_fuzzer(NAME SOURCES… LIBRARIES… CORPUS DIR): a libFuzzer program, built in the "fuzz" preset
+# only (target fuzzers); as a test it starts from the corpus and runs for TROUPE_FUZZ_SECONDS.
+function(troupe_fuzzer name)
+  cmake_parse_arguments(arg "" "CORPUS" "SOURCES;LIBRARIES" ${ARGN})
+  if(NOT TROUPE_FUZZ)
+    return()
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_LIBRARIES})
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  set(found ${CMAKE_CURRENT_BINARY_DIR}/${name}.found)
+  file(MAKE_DIRECTORY ${found})
+  cmake_path(ABSOLUTE_PATH arg_CORPUS BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+  add_test(NAME ${name} COMMAND ${name} -max_total_time=${TROUPE_FUZZ_SECONDS} -timeout=10
+                                -rss_limit_mb=2048 -print_final_stats=1 ${found} ${arg_CORPUS})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300 LABELS fuzz)
+  if(NOT TARGET fuzzers)
+    add_custom_target(fuzzers)
+  endif()
+  add_dependencies(fuzzers ${name})
 endfunction()
