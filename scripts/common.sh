@@ -29,3 +29,9 @@ quietly() {
     return "$status"
   fi
 }
+
+# build TREE TARGET…: builds, with Ninja's own progress on a terminal and quietly elsewhere.
+build() {
+  local command=(cmake --build "$root/$1" -j "$jobs" --target "${@:2}")
+  if [ -t 1 ]; then "${command[@]}"; else quietly "${command[@]}"; fi
+}
