@@ -16,7 +16,7 @@ build=(
   libspdlog-dev libfmt-dev libcli11-dev libexpected-dev
   libpng-dev libjpeg62-turbo-dev libopencv-imgproc-dev libpolyclipping-dev
   python3 python3-venv
-  curl fonts-dejavu-core fonts-liberation
+  curl fonts-dejavu-core fonts-liberation fonts-freefont-ttf fonts-open-sans
 )
 # libonnx-testdata: the ONNX project's own operator tests. clang: fuzzers, format and lint.
 test=(

@@ -25,4 +25,4 @@ quietly cmake --preset release -DTROUPE_CHECKS=$checks
 step "building"
 build build all
 step "testing"
-ctest --test-dir build --output-on-failure -j "$jobs"
+ctest --test-dir build --output-on-failure --no-label-summary -j "$jobs"
