@@ -1,0 +1,28 @@
+#pragma once
+
+#include "kernels/cpu/candidate.hpp"
+#include "kernels/op/window.hpp"
+
+namespace troupe::cpu {
+
+/// A float32 convolution (or transposed convolution) with everything spelled out; a 1-D one has a
+/// first spatial axis of size 1.
+struct conv_geometry {
+  std::int64_t batch = 0;
+  std::int64_t channels = 0;     ///< of the input
+  std::int64_t out_channels = 0; ///< of the output
+  std::int64_t groups = 1;
+  window_axis y;
+  window_axis x;
+  bool has_bias = false;
+};
+
+/// The reason when `spec` is not float32, not 1-D or 2-D, empty, has weights that are not constant,
+/// or sizes that disagree.
+[[nodiscard]] tl::expected<conv_geometry, std::string> conv_geometry_of(const kernel_spec& spec,
+                                                                        bool transposed);
+
+/// Whether each output reads exactly the input of its own position.
+[[nodiscard]] bool is_pointwise(const conv_geometry& conv) noexcept;
+
+} // namespace troupe::cpu

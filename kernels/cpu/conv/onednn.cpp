@@ -1,0 +1,132 @@
+// Convolutions as oneDNN's own primitives. Activations are channels-last, where its kernels are as
+// fast as in blocked layouts (docs/decisions/0001-activation-layout.md).
+
+#include "kernels/cpu/onednn.hpp"
+#include "kernels/cpu/conv/geometry.hpp"
+#include "kernels/cpu/onednn_kernels.hpp"
+
+namespace troupe::cpu {
+namespace {
+
+using namespace onednn;
+using primitive_desc = dnnl::convolution_forward::primitive_desc;
+
+struct conv_memory {
+  memory_desc source;
+  memory_desc weights; ///< as packed
+  memory_desc plain;   ///< as the model has them
+  memory_desc bias;
+  memory_desc destination;
+};
+
+conv_memory describe(const conv_geometry& conv, format activations) {
+  conv_memory memory;
+  memory.source = dense({conv.batch, conv.channels, conv.y.input, conv.x.input}, activations);
+  memory.destination =
+      dense({conv.batch, conv.out_channels, conv.y.output, conv.x.output}, activations);
+  if (conv.has_bias)
+    memory.bias = dense({conv.out_channels}, format::a);
+  dnnl::memory::dims dims{conv.out_channels / conv.groups, conv.channels / conv.groups,
+                          conv.y.kernel, conv.x.kernel};
+  if (conv.groups > 1)
+    dims.insert(dims.begin(), conv.groups);
+  memory.weights = dense(dims, format::any);
+  memory.plain = dense(dims, conv.groups > 1 ? format::goihw : format::oihw);
+  return memory;
+}
+
+// oneDNN counts the dilation that is not there, and the padding that the last window really uses.
+primitive_desc create(const conv_geometry& conv, const conv_memory& memory,
+                      const dnnl::primitive_attr& attributes) {
+  const auto kind = dnnl::prop_kind::forward_inference;
+  const auto algorithm = dnnl::algorithm::convolution_direct;
+  const dnnl::memory::dims strides{conv.y.stride, conv.x.stride};
+  const dnnl::memory::dims dilations{conv.y.dilation - 1, conv.x.dilation - 1};
+  const dnnl::memory::dims begin{conv.y.pad_begin, conv.x.pad_begin};
+  const dnnl::memory::dims end{conv.y.pad_end, conv.x.pad_end};
+  const dnnl::convolution_forward::desc desc =
+      conv.has_bias ? dnnl::convolution_forward::desc{kind,          algorithm,
+                                                      memory.source, memory.weights,
+                                                      memory.bias,   memory.destination,
+                                                      strides,       dilations,
+                                                      begin,         end}
+                    : dnnl::convolution_forward::desc{kind,
+                                                      algorithm,
+                                                      memory.source,
+                                                      memory.weights,
+                                                      memory.destination,
+                                                      strides,
+                                                      dilations,
+                                                      begin,
+                                                      end};
+  return {desc, attributes, cpu_engine()};
+}
+
+bool is_fast(const attempted<primitive_desc>& made, bool gemm_too) {
+  if (!made)
+    return false;
+  const std::string_view name = made->impl_info_str();
+  return !is_reference(name) && (gemm_too || !is_gemm(name));
+}
+
+made_kernel make_conv(const kernel_spec& spec, weight_cache& weights, const conv_geometry& conv,
+                      format activations, bool gemm_too) {
+  auto memory = describe(conv, activations);
+  const auto fused = fuse(spec, {}, memory.destination, beside_channels);
+  if (!fused)
+    return tl::unexpected{fused.error()};
+  const auto& constant = spec.inputs[1].constant;
+  attempted<primitive_desc> chosen = decline("not tried");
+  if (const auto pinned = pinned_layout(weights, constant.get(), memory.weights)) {
+    auto as_pinned = memory;
+    as_pinned.weights = *pinned;
+    chosen = attempt([&] { return create(conv, as_pinned, fused->attributes); });
+  }
+  if (!is_fast(chosen, gemm_too))
+    chosen = attempt([&] { return create(conv, memory, fused->attributes); });
+  if (!chosen)
+    return tl::unexpected{chosen.error()};
+  const std::string name = chosen->impl_info_str();
+  if (!is_fast(chosen, gemm_too))
+    return decline("oneDNN only has {}", name);
+  auto packed = pack(weights, constant, memory.plain, chosen->weights_desc());
+  if (!packed)
+    return tl::unexpected{std::move(packed).error()};
+
+  using from = binding::source;
+  std::vector<binding> arguments{
+      {DNNL_ARG_SRC, memory.source, from::input, 0},
+      {DNNL_ARG_WEIGHTS, chosen->weights_desc(), from::constant, 0, *std::move(packed)},
+      {DNNL_ARG_DST, memory.destination, from::output, 0},
+      {DNNL_ARG_SCRATCHPAD, chosen->scratchpad_desc(), from::workspace, 0}};
+  if (conv.has_bias)
+    arguments.push_back({DNNL_ARG_BIAS, memory.bias, from::input, 2});
+  arguments.insert(arguments.end(), fused->operands.begin(), fused->operands.end());
+  return make_primitive_kernel(name, dnnl::convolution_forward{*chosen}, std::move(arguments));
+}
+
+} // namespace
+
+made_kernel make_onednn_conv(const kernel_spec& spec, weight_cache& weights) {
+  const auto conv = conv_geometry_of(spec, false);
+  if (!conv)
+    return tl::unexpected{conv.error()};
+  if (!lies_channels_last(spec.inputs[0].desc) || !lies_channels_last(spec.outputs[0]))
+    return decline("input or output is not channels-last");
+  return make_conv(spec, weights, *conv, format::nhwc, false);
+}
+
+made_kernel make_onednn_conv_by_gemm(const kernel_spec& spec, weight_cache& weights) {
+  const auto conv = conv_geometry_of(spec, false);
+  if (!conv)
+    return tl::unexpected{conv.error()};
+  const auto& input = spec.inputs[0].desc;
+  const auto& output = spec.outputs[0];
+  if (lies_channels_last(input) && lies_channels_last(output))
+    return make_conv(spec, weights, *conv, format::nhwc, true);
+  if (lies_row_major(input) && lies_row_major(output))
+    return make_conv(spec, weights, *conv, format::nchw, true);
+  return decline("input and output differ in layout");
+}
+
+} // namespace troupe::cpu
