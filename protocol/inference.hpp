@@ -1,7 +1,7 @@
 #pragma once
 
-// The domain's message: what every protocol decodes into and every stage works on. Free of CAF and of
-// any wire format.
+// The domain's message: what every protocol decodes into and every stage works on. Free of CAF and
+// of any wire format.
 
 #include "kernels/base/clock.hpp"
 #include "kernels/tensor/tensor.hpp"

@@ -17,8 +17,8 @@ struct listener_options {
   std::size_t max_connections = 1024;
 };
 
-/// One port that speaks one protocol. `start`, `stop_accepting`, `drain` and the destructor are called
-/// by one thread, in this order.
+/// One port that speaks one protocol. `start`, `stop_accepting`, `drain` and the destructor are
+/// called by one thread, in this order.
 class listener {
 public:
   virtual ~listener() = default;
@@ -28,8 +28,8 @@ public:
   /// Closes the port and tells connected clients to leave where the protocol has a way to.
   /// Connections go on.
   virtual void stop_accepting() = 0;
-  /// Lets every connection finish what is in flight and send it, and closes idle ones. True if all are
-  /// gone within `deadline`; the rest are cut, their requests cancelled.
+  /// Lets every connection finish what is in flight and send it, and closes idle ones. True if all
+  /// are gone within `deadline`; the rest are cut, their requests cancelled.
   virtual bool drain(duration deadline) = 0;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a connection may ask of the system behind it. Protocols are written against this interface and
-// tested with a fake; actors/ implements it.
+// What a connection may ask of the system behind it. Protocols are written against this interface
+// and tested with a fake; actors/ implements it.
 
 #include "protocol/inference.hpp"
 
@@ -17,8 +17,8 @@
 
 namespace troupe::protocol {
 
-/// Units of the server's budget (one request, so many bytes), given back by the destructor. Move-only;
-/// travels inside the request until its final reply.
+/// Units of the server's budget (one request, so many bytes), given back by the destructor.
+/// Move-only; travels inside the request until its final reply.
 class admission {
 public:
   admission() = default;
@@ -93,8 +93,8 @@ struct model_statistics {
   std::vector<batch_statistic> batches;
 };
 
-/// Thread-safe. Callbacks come on a thread of the system's and must not block; a connection posts to
-/// its own executor from there.
+/// Thread-safe. Callbacks come on a thread of the system's and must not block; a connection posts
+/// to its own executor from there.
 class service {
 public:
   using part_fn = std::function<void(response_part part, bool final)>;
@@ -113,7 +113,8 @@ public:
                                       part_fn on_part) = 0;
 
   [[nodiscard]] virtual bool live() const noexcept = 0;
-  /// Whether the server takes requests: everything to be loaded at start is, and it is not draining.
+  /// Whether the server takes requests: everything to be loaded at start is, and it is not
+  /// draining.
   [[nodiscard]] virtual bool ready() const noexcept = 0;
 
   /// not_found for an unknown model or version; an empty version means the server's choice.

@@ -8,7 +8,16 @@ namespace troupe::protocol::rpc {
 
 /// A value's leading bytes, by the table of the MessagePack specification.
 struct frame_scanner::token {
-  enum class type : std::uint8_t { partial, unsigned_integer, scalar, string, binary, array, map, bad };
+  enum class type : std::uint8_t {
+    partial,
+    unsigned_integer,
+    scalar,
+    string,
+    binary,
+    array,
+    map,
+    bad
+  };
 
   type what = type::partial;
   std::size_t length = 0;  ///< bytes of the token itself
@@ -40,7 +49,9 @@ frame_scanner::token frame_scanner::token::read(std::span<const std::byte> bytes
   if (lead >= 0xe0)
     return {type::scalar, 1, 0};
   switch (lead) {
-    case 0xc0: case 0xc2: case 0xc3: return {type::scalar, 1, 0};
+    case 0xc0:
+    case 0xc2:
+    case 0xc3: return {type::scalar, 1, 0};
     case 0xc4: return with_size(type::binary, 1);
     case 0xc5: return with_size(type::binary, 2);
     case 0xc6: return with_size(type::binary, 4);
@@ -120,8 +131,9 @@ bool frame_scanner::take(const token& next) {
     if (index == 0) {
       if (next.what != type::unsigned_integer || next.value > 2
           || elements_ != (next.value == 2 ? 3u : 4u))
-        return reject(errc::invalid_argument,
-                      "a frame is [0, id, method, params], [1, id, error, result] or [2, method, params]");
+        return reject(
+            errc::invalid_argument,
+            "a frame is [0, id, method, params], [1, id, error, result] or [2, method, params]");
       kind_ = static_cast<frame_kind>(next.value);
     } else if (index == 1 && kind_ != frame_kind::notification) {
       if (next.what != type::unsigned_integer || next.value > 0xffff'ffffu)
@@ -146,9 +158,10 @@ bool frame_scanner::take(const token& next) {
     case type::string:
       consumed_ += next.length;
       if (next.value > bounds_.head_bytes - consumed_)
-        return reject(errc::resource_exhausted,
-                      fmt::format("a string of {} bytes does not fit a frame head of at most {} bytes",
-                                  next.value, bounds_.head_bytes));
+        return reject(
+            errc::resource_exhausted,
+            fmt::format("a string of {} bytes does not fit a frame head of at most {} bytes",
+                        next.value, bounds_.head_bytes));
       skip_ = next.value;
       if (skip_ == 0)
         finish_value();
@@ -159,9 +172,10 @@ bool frame_scanner::take(const token& next) {
         return reject(errc::invalid_argument,
                       "a bin may stand only after the header, as a tensor's payload");
       if (next.value > bounds_.payload_bytes - payload_total_)
-        return reject(errc::resource_exhausted,
-                      fmt::format("a payload of {} bytes takes the frame beyond {} bytes of payload",
-                                  next.value, bounds_.payload_bytes));
+        return reject(
+            errc::resource_exhausted,
+            fmt::format("a payload of {} bytes takes the frame beyond {} bytes of payload",
+                        next.value, bounds_.payload_bytes));
       if (++payloads_ > bounds_.tensors)
         return reject(errc::resource_exhausted,
                       fmt::format("a frame carries at most {} payloads", bounds_.tensors));
