@@ -1,0 +1,89 @@
+"""SIGTERM under load: what was sent before it is answered; the server leaves with status 0."""
+
+import socket
+import threading
+import time
+
+import msgpack
+import numpy as np
+
+from support import MADE_MODELS, Rpc, Server, infer_params, outputs_of, report
+
+CLIENTS = 16
+IN_FLIGHT = 8
+
+
+class Client(threading.Thread):
+    """Keeps some requests in flight until the server closes; counts what became of each."""
+
+    def __init__(self, server, terminated):
+        super().__init__()
+        self.server, self.terminated = server, terminated
+        self.sent_before = set()
+        self.answers = {}
+        self.twice = []
+        self.wrong = []
+
+    def run(self):
+        with Rpc(self.server.msgpack) as rpc:
+            rows = {}
+
+            def send():
+                row = np.full((1, 16), rpc.next_id, np.float32)
+                before = not self.terminated.is_set()
+                number = rpc.send("infer", *infer_params("identity", {"x": row}))
+                # Sent for certain before the signal only if it was not yet given afterwards.
+                if before and not self.terminated.is_set():
+                    self.sent_before.add(number)
+                rows[number] = row
+
+            try:
+                for _ in range(IN_FLIGHT):
+                    send()
+                while (frame := rpc.read()) is not None:
+                    _, number, error, result = frame
+                    if number in self.answers:
+                        self.twice.append(number)
+                    self.answers[number] = error["code"] if error else "OK"
+                    if not error and not np.array_equal(outputs_of(result)["y"], rows[number]):
+                        self.wrong.append(number)
+                    if error is None:
+                        send()
+            except (ConnectionError, socket.timeout) as problem:
+                self.answers["end"] = repr(problem)
+
+
+def test_sigterm_under_load_loses_no_reply():
+    with Server(MADE_MODELS / "identity") as server:
+        terminated = threading.Event()
+        clients = [Client(server, terminated) for _ in range(CLIENTS)]
+        for client in clients:
+            client.start()
+        while sum(len(c.answers) for c in clients) < 2000:
+            time.sleep(0.01)
+        terminated.set()
+        server.terminate()
+        began = time.monotonic()
+        status = server.wait()
+        took = time.monotonic() - began
+        for client in clients:
+            client.join(timeout=60)
+            assert not client.is_alive()
+
+    answers = [code for c in clients for code in c.answers.values()]
+    report(f"SIGTERM with {CLIENTS * IN_FLIGHT} requests in flight: {answers.count('OK')} answered, "
+           f"{answers.count('UNAVAILABLE')} refused, server gone after {took:.2f} s")
+    assert status == 0
+    assert not any(c.twice or c.wrong for c in clients)
+    lost = [n for c in clients for n in c.sent_before if n not in c.answers]
+    assert not lost
+    failed = {c.answers[n] for c in clients for n in c.sent_before} - {"OK", "UNAVAILABLE"}
+    assert not failed
+
+
+def test_an_idle_server_leaves_at_once():
+    with Server(MADE_MODELS / "identity") as server:
+        with socket.create_connection(server.msgpack) as idle:
+            server.terminate()
+            assert server.wait() == 0
+            assert idle.recv(100) == b""
