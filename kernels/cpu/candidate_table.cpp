@@ -23,6 +23,7 @@ constexpr std::array conv{
     candidate{"onednn", make_onednn_conv},
     candidate{"onednn:gemm", make_onednn_conv_by_gemm, fused},
     candidate{"onednn:gemm", make_onednn_conv_by_gemm},
+    candidate{"reference", make_reference_conv},
 };
 
 constexpr std::array conv_transpose{
@@ -30,22 +31,62 @@ constexpr std::array conv_transpose{
     candidate{"onednn:tiles", make_onednn_tiled_conv_transpose},
     candidate{"onednn", make_onednn_conv_transpose, fused},
     candidate{"onednn", make_onednn_conv_transpose},
+    candidate{"reference", make_reference_conv_transpose},
 };
 
 constexpr std::array matmul{
     candidate{"onednn", make_onednn_matmul, fused},
     candidate{"onednn", make_onednn_matmul},
+    candidate{"reference", make_reference_matmul},
 };
 
 constexpr std::array gemm{
     candidate{"onednn", make_onednn_gemm, fused},
     candidate{"onednn", make_onednn_gemm},
+    candidate{"reference", make_reference_gemm},
 };
 
 constexpr std::array pool{
     candidate{"onednn", make_onednn_pool, fused},
     candidate{"onednn", make_onednn_pool},
+    candidate{"reference", make_reference_pool},
 };
+
+constexpr std::array global_pool{
+    candidate{"onednn", make_onednn_pool, fused},
+    candidate{"onednn", make_onednn_pool},
+    candidate{"reference", make_reference_global_pool},
+};
+
+constexpr std::array argmax{candidate{"reference", make_reference_argmax}};
+constexpr std::array batch_normalization{
+    candidate{"reference", make_reference_batch_normalization}};
+constexpr std::array binary{candidate{"reference", make_reference_binary}};
+constexpr std::array cast{candidate{"reference", make_reference_cast}};
+constexpr std::array clip{candidate{"reference", make_reference_clip}};
+constexpr std::array comparison{candidate{"reference", make_reference_comparison}};
+constexpr std::array concat{candidate{"reference", make_reference_concat}};
+constexpr std::array constant{candidate{"reference", make_reference_constant}};
+constexpr std::array constant_of_shape{candidate{"reference", make_reference_constant_of_shape}};
+constexpr std::array expand{candidate{"reference", make_reference_expand}};
+constexpr std::array gather{candidate{"reference", make_reference_gather}};
+constexpr std::array layer_normalization{
+    candidate{"reference", make_reference_layer_normalization}};
+constexpr std::array logical{candidate{"reference", make_reference_logical}};
+constexpr std::array logical_not{candidate{"reference", make_reference_not}};
+constexpr std::array pad{candidate{"reference", make_reference_pad}};
+constexpr std::array range{candidate{"reference", make_reference_range}};
+constexpr std::array reduce{candidate{"reference", make_reference_reduce}};
+constexpr std::array reorder{candidate{"reference", make_reference_reorder}};
+constexpr std::array resize{candidate{"reference", make_reference_resize}};
+constexpr std::array shape{candidate{"reference", make_reference_shape}};
+constexpr std::array slice{candidate{"reference", make_reference_slice}};
+constexpr std::array softmax{candidate{"reference", make_reference_softmax}};
+constexpr std::array split{candidate{"reference", make_reference_split}};
+constexpr std::array tile{candidate{"reference", make_reference_tile}};
+constexpr std::array transpose{candidate{"reference", make_reference_transpose}};
+constexpr std::array unary{candidate{"reference", make_reference_unary}};
+constexpr std::array where{candidate{"reference", make_reference_where}};
 
 struct operator_entry {
   std::string_view domain;
@@ -54,13 +95,91 @@ struct operator_entry {
 };
 
 constexpr std::array operators{
-    operator_entry{"", "Conv", conv},          operator_entry{"", "ConvTranspose", conv_transpose},
-    operator_entry{"", "MatMul", matmul},      operator_entry{"", "Gemm", gemm},
-    operator_entry{"", "MaxPool", pool},       operator_entry{"", "AveragePool", pool},
-    operator_entry{"", "GlobalMaxPool", pool}, operator_entry{"", "GlobalAveragePool", pool},
-    operator_entry{"", "Identity", identity},  operator_entry{"", "Reshape", identity},
-    operator_entry{"", "Squeeze", identity},   operator_entry{"", "Unsqueeze", identity},
-    operator_entry{"", "Flatten", identity},   operator_entry{"", "Dropout", identity},
+    operator_entry{"", "Conv", conv},
+    operator_entry{"", "ConvTranspose", conv_transpose},
+    operator_entry{"", "MatMul", matmul},
+    operator_entry{"", "Gemm", gemm},
+    operator_entry{"", "MaxPool", pool},
+    operator_entry{"", "AveragePool", pool},
+    operator_entry{"", "GlobalMaxPool", global_pool},
+    operator_entry{"", "GlobalAveragePool", global_pool},
+    operator_entry{"", "BatchNormalization", batch_normalization},
+    operator_entry{"", "LayerNormalization", layer_normalization},
+    operator_entry{"", "Softmax", softmax},
+    operator_entry{"", "LogSoftmax", softmax},
+    operator_entry{"", "Add", binary},
+    operator_entry{"", "Sub", binary},
+    operator_entry{"", "Mul", binary},
+    operator_entry{"", "Div", binary},
+    operator_entry{"", "Pow", binary},
+    operator_entry{"", "Mod", binary},
+    operator_entry{"", "Min", binary},
+    operator_entry{"", "Max", binary},
+    operator_entry{"", "Sum", binary},
+    operator_entry{"", "Equal", comparison},
+    operator_entry{"", "Less", comparison},
+    operator_entry{"", "LessOrEqual", comparison},
+    operator_entry{"", "Greater", comparison},
+    operator_entry{"", "GreaterOrEqual", comparison},
+    operator_entry{"", "And", logical},
+    operator_entry{"", "Or", logical},
+    operator_entry{"", "Xor", logical},
+    operator_entry{"", "Not", logical_not},
+    operator_entry{"", "Relu", unary},
+    operator_entry{"", "LeakyRelu", unary},
+    operator_entry{"", "Elu", unary},
+    operator_entry{"", "Sigmoid", unary},
+    operator_entry{"", "Softplus", unary},
+    operator_entry{"", "HardSigmoid", unary},
+    operator_entry{"", "HardSwish", unary},
+    operator_entry{"", "Gelu", unary},
+    operator_entry{"", "Erf", unary},
+    operator_entry{"", "Exp", unary},
+    operator_entry{"", "Log", unary},
+    operator_entry{"", "Tanh", unary},
+    operator_entry{"", "Sqrt", unary},
+    operator_entry{"", "Neg", unary},
+    operator_entry{"", "Abs", unary},
+    operator_entry{"", "Floor", unary},
+    operator_entry{"", "Ceil", unary},
+    operator_entry{"", "Round", unary},
+    operator_entry{"", "Reciprocal", unary},
+    operator_entry{"", "Sin", unary},
+    operator_entry{"", "Cos", unary},
+    operator_entry{"", "Clip", clip},
+    operator_entry{"", "ReduceMean", reduce},
+    operator_entry{"", "ReduceSum", reduce},
+    operator_entry{"", "ReduceMax", reduce},
+    operator_entry{"", "ReduceMin", reduce},
+    operator_entry{"", "ReduceProd", reduce},
+    operator_entry{"", "ReduceSumSquare", reduce},
+    operator_entry{"", "ReduceL2", reduce},
+    operator_entry{"", "ArgMax", argmax},
+    operator_entry{"", "ArgMin", argmax},
+    operator_entry{"", "Identity", identity},
+    operator_entry{"", "Reshape", identity},
+    operator_entry{"", "Squeeze", identity},
+    operator_entry{"", "Unsqueeze", identity},
+    operator_entry{"", "Flatten", identity},
+    operator_entry{"", "Dropout", identity},
+    operator_entry{"", "Transpose", transpose},
+    operator_entry{"", "Concat", concat},
+    operator_entry{"", "Split", split},
+    operator_entry{"", "Slice", slice},
+    operator_entry{"", "Gather", gather},
+    operator_entry{"", "Expand", expand},
+    operator_entry{"", "Tile", tile},
+    operator_entry{"", "Pad", pad},
+    operator_entry{"", "Resize", resize},
+    operator_entry{"", "Upsample", resize},
+    operator_entry{"", "Where", where},
+    operator_entry{"", "Cast", cast},
+    operator_entry{"", "Shape", shape},
+    operator_entry{"", "Size", shape},
+    operator_entry{"", "Constant", constant},
+    operator_entry{"", "ConstantOfShape", constant_of_shape},
+    operator_entry{"", "Range", range},
+    operator_entry{"troupe", "Reorder", reorder},
 };
 
 } // namespace

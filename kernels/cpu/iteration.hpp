@@ -42,6 +42,8 @@ struct iteration {
 /// each operand's first element of the row.
 template <class Row>
 void for_each_row(const iteration& over, std::int64_t begin, std::int64_t end, const Row& row) {
+  if (begin >= end)
+    return;
   const std::size_t loops = over.dims.size() - 1;
   small_vector<std::int64_t, 8> at(loops, 0);
   small_vector<std::int64_t, 8> offsets(over.strides.size(), 0);

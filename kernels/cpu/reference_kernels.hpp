@@ -8,6 +8,39 @@ namespace troupe::cpu {
 // row in the candidate table. They read and write row-major and channels-last tensors wherever
 // layout_rules.cpp lets an operator meet both.
 
+made_kernel make_reference_argmax(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_batch_normalization(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_binary(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_cast(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_clip(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_comparison(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_concat(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_constant(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_constant_of_shape(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_conv(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_conv_transpose(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_expand(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_gather(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_gemm(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_global_pool(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_identity(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_layer_normalization(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_logical(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_matmul(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_not(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_pad(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_pool(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_range(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_reduce(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_reorder(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_resize(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_shape(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_slice(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_softmax(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_split(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_tile(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_transpose(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_unary(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_where(const kernel_spec& spec, weight_cache& weights);
 
 } // namespace troupe::cpu

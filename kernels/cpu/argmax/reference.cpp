@@ -1,0 +1,43 @@
+// Position of the extreme value along an axis. ONNX: ArgMax-13, ArgMin-13.
+
+#include "kernels/cpu/kernel_function.hpp"
+#include "kernels/cpu/reference_kernels.hpp"
+#include "kernels/cpu/spec.hpp"
+
+namespace troupe::cpu {
+
+made_kernel make_reference_argmax(const kernel_spec& spec, weight_cache&) {
+  if (auto why = not_row_major(spec))
+    return decline("{}", *why);
+  const auto& dims = spec.inputs[0].desc.dims;
+  const auto axis = axis_index(spec.attributes->integer("axis", 0), dims.size());
+  if (!axis || dims[*axis] == 0)
+    return decline("axis {} of {} is out of range or empty", spec.attributes->integer("axis", 0),
+                   to_string(dims));
+  const auto outer = element_count({dims.data(), *axis});
+  const auto width = dims[*axis];
+  const auto inner = element_count({dims.data() + *axis + 1, dims.size() - *axis - 1});
+  const bool last = spec.attributes->integer("select_last_index", 0) != 0;
+  const bool greatest = spec.op_type == "ArgMax";
+  return make_numeric(spec.inputs[0].desc.type, [&](auto tag) {
+    using element = typename decltype(tag)::type;
+    return make_kernel({}, [=](const kernel_args& args) {
+      const auto* from = args.inputs[0].as<const element>();
+      auto* to = args.outputs[0].as<std::int64_t>();
+      for (std::int64_t o = 0; o < outer; ++o)
+        for (std::int64_t i = 0; i < inner; ++i) {
+          const auto* x = from + o * width * inner + i;
+          std::int64_t best = 0;
+          for (std::int64_t w = 1; w < width; ++w) {
+            const auto value = x[w * inner];
+            const auto record = x[best * inner];
+            if ((greatest ? value > record : value < record) || (last && value == record))
+              best = w;
+          }
+          to[o * inner + i] = best;
+        }
+    });
+  });
+}
+
+} // namespace troupe::cpu
