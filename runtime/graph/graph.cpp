@@ -29,6 +29,16 @@ dim graph::fresh_dim(std::string label) {
   return dim::symbol(static_cast<std::uint32_t>(symbols.size() - 1));
 }
 
+dim graph::derived_dim(const std::string& key, std::string label) {
+  constexpr std::size_t longest_label = 64; // formulas of formulas: people stop reading before that
+  if (label.size() > longest_label)
+    label.clear();
+  const auto known = derived_.find(key);
+  if (known != derived_.end())
+    return known->second;
+  return derived_.emplace(key, fresh_dim(std::move(label))).first->second;
+}
+
 std::vector<node_id> graph::consumers(value_id of) const {
   std::vector<node_id> readers;
   for (node_id id = 0; id < nodes.size(); ++id)

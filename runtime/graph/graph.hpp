@@ -20,8 +20,8 @@ using node_id = std::uint32_t;
 inline constexpr value_id no_value = ~value_id{0}; ///< an optional input or output left out
 inline constexpr node_id no_node = ~node_id{0};
 
-/// A tensor of the graph: an input, an initializer, or what a node produces. Type and dims are what is
-/// known without running: a missing `dims` means that not even the rank is.
+/// A tensor of the graph: an input, an initializer, or what a node produces. Type and dims are what
+/// is known without running: a missing `dims` means that not even the rank is.
 struct value {
   std::string name{};
   std::optional<dtype> type{};
@@ -44,14 +44,14 @@ struct node {
   bool removed = false; ///< a tombstone: passes remove nodes without renumbering
 };
 
-/// A model's dataflow, single assignment, nodes in a topological order. Plain data with the few edits
-/// that passes need; not thread-safe while edited, shared read-only afterwards.
+/// A model's dataflow, single assignment, nodes in a topological order. Plain data with the few
+/// edits that passes need; not thread-safe while edited, shared read-only afterwards.
 class graph {
 public:
   std::string name;
   std::vector<value> values;
   std::vector<node> nodes;
-  std::vector<value_id> inputs;  ///< without those that are initializers
+  std::vector<value_id> inputs; ///< without those that are initializers
   std::vector<value_id> outputs;
   std::map<std::string, std::string> metadata; ///< ONNX metadata_props
   std::vector<std::string> symbols;            ///< names of symbolic dims, for people
@@ -66,6 +66,9 @@ public:
 
   /// A fresh unknown.
   dim fresh_dim(std::string label = {});
+  /// The symbol of the formula `key` over other symbols, made on first use: one formula, one
+  /// symbol.
+  dim derived_dim(const std::string& key, std::string label);
 
   /// Nodes that read `of`, each once, in order. Linear: passes that ask often use `consumer_index`.
   [[nodiscard]] std::vector<node_id> consumers(value_id of) const;
@@ -79,6 +82,9 @@ public:
   void remove_node(node_id which) { nodes[which].removed = true; }
   /// Drops tombstones and values nobody refers to. Ids change.
   void compact();
+
+private:
+  std::map<std::string, dim> derived_;
 };
 
 /// Consumers of every value, computed once.

@@ -1,5 +1,6 @@
 #include "runtime/onnx/import.hpp"
 
+#include "runtime/graph/onnx_type.hpp"
 #include "runtime/onnx/attribute_reader.hpp"
 #include "runtime/onnx/function_inliner.hpp"
 #include "runtime/onnx/node_order.hpp"
@@ -167,7 +168,7 @@ private:
     if (!from.type().has_tensor_type())
       return fail(errc::unimplemented, "{} '{}' is not a tensor", what, from.name());
     const auto& declared = from.type().tensor_type();
-    auto type = dtype_of(declared.elem_type());
+    auto type = graph::dtype_of_onnx(declared.elem_type());
     if (!type)
       return fail(type.error().code, "{} '{}': {}", what, from.name(), type.error().text);
     graph::value made{.name = from.name(), .type = *type};

@@ -1,5 +1,6 @@
 #include "runtime/onnx/tensor_reader.hpp"
 
+#include "runtime/graph/onnx_type.hpp"
 #include "runtime/onnx/onnx.pb.h"
 
 #include <algorithm>
@@ -114,36 +115,13 @@ result<std::uint64_t> external_number(const TensorProto& from, std::string_view 
 
 } // namespace
 
-result<dtype> dtype_of(std::int32_t onnx_type) {
-  switch (onnx_type) {
-    case TensorProto::FLOAT: return dtype::float32;
-    case TensorProto::UINT8: return dtype::uint8;
-    case TensorProto::INT8: return dtype::int8;
-    case TensorProto::UINT16: return dtype::uint16;
-    case TensorProto::INT16: return dtype::int16;
-    case TensorProto::INT32: return dtype::int32;
-    case TensorProto::INT64: return dtype::int64;
-    case TensorProto::STRING: return dtype::string;
-    case TensorProto::BOOL: return dtype::boolean;
-    case TensorProto::FLOAT16: return dtype::float16;
-    case TensorProto::DOUBLE: return dtype::float64;
-    case TensorProto::UINT32: return dtype::uint32;
-    case TensorProto::UINT64: return dtype::uint64;
-    case TensorProto::BFLOAT16: return dtype::bfloat16;
-    default: break;
-  }
-  if (onnx_type == TensorProto::UNDEFINED)
-    return fail(errc::invalid_argument, "its data type is not set");
-  return fail(errc::unimplemented, "ONNX data type {} is not supported", onnx_type);
-}
-
 result<std::shared_ptr<const tensor>> tensor_reader::read(const TensorProto& from) {
   const auto named = [&](error failure) {
     failure.text = fmt::format("tensor '{}': {}", from.name(), failure.text);
     return tl::unexpected{std::move(failure)};
   };
   auto made = std::make_shared<tensor>();
-  auto type = dtype_of(from.data_type());
+  auto type = graph::dtype_of_onnx(from.data_type());
   if (!type)
     return named(type.error());
   made->type = *type;

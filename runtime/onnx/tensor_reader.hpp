@@ -14,10 +14,6 @@ namespace troupe::onnx {
 
 class TensorProto;
 
-/// The dtype of ONNX's TensorProto.DataType number; unimplemented for those Troupe has none for
-/// (complex, 8-bit floats, 4-bit integers), invalid_argument for what is no type.
-[[nodiscard]] result<dtype> dtype_of(std::int32_t onnx_type);
-
 /// Reads tensors of one model: raw payloads from where the skeleton scan found them, external ones
 /// from files beside the model, typed fields from the message. One thread at a time.
 class tensor_reader {
