@@ -46,6 +46,25 @@ bool append_activation(dnnl::post_ops& steps, const post_op& step) {
   return false;
 }
 
+// oneDNN 2.6 keeps one code generator per activation in a chain and silently uses the parameters of
+// the first for all of them.
+bool repeats_an_activation(const dnnl::post_ops& steps) {
+  std::vector<algorithm> seen;
+  for (int i = 0; i < steps.len(); ++i) {
+    if (steps.kind(i) != dnnl::primitive::kind::eltwise)
+      continue;
+    float scale = 0.0F;
+    float alpha = 0.0F;
+    float beta = 0.0F;
+    algorithm kind{};
+    steps.get_params_eltwise(i, scale, kind, alpha, beta);
+    if (std::ranges::find(seen, kind) != seen.end())
+      return true;
+    seen.push_back(kind);
+  }
+  return false;
+}
+
 attempted<memory_desc> place_beside(const tensor_desc& operand, const tensor_desc& output,
                                     const memory_desc& destination, std::size_t output_axis,
                                     std::size_t destination_axis) {
@@ -108,6 +127,8 @@ attempted<fused_post_ops> fuse(const kernel_spec& spec, dnnl::post_ops steps,
         step.kind == post_op_kind::add ? algorithm::binary_add : algorithm::binary_mul, *desc);
     fused.operands.push_back({argument, *desc, binding::source::input, step.operand});
   }
+  if (repeats_an_activation(steps))
+    return decline("oneDNN confuses two activations of one kind in a chain");
   fused.attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   fused.attributes.set_post_ops(steps);
   return fused;

@@ -89,6 +89,9 @@ made_kernel make_conv(const kernel_spec& spec, weight_cache& weights, const conv
   const std::string name = chosen->impl_info_str();
   if (!is_fast(chosen, gemm_too))
     return decline("oneDNN only has {}", name);
+  // oneDNN 2.6 reads a residual at wrong places here (row-major gemm, seen with SSE4.1).
+  if (is_gemm(name) && !fused->operands.empty())
+    return decline("{} does not add operands of post-ops correctly", name);
   auto packed = pack(weights, constant, memory.plain, chosen->weights_desc());
   if (!packed)
     return tl::unexpected{std::move(packed).error()};
