@@ -1,5 +1,6 @@
 #include "kernels/cpu/cpu_stream.hpp"
 
+#include "kernels/base/thread_name.hpp"
 #include "kernels/cpu/threads.hpp"
 
 #include <condition_variable>
@@ -57,93 +58,118 @@ private:
   int threads_;
 };
 
-// Shared by a stream, its thread and its events, whichever lives longest.
-struct queue {
-  std::mutex mutex;
-  std::condition_variable work;
-  std::condition_variable progress;
-  std::deque<std::pair<stream::issue_fn, stream::done_fn>> waiting;
-  std::uint64_t submitted = 0;
-  std::uint64_t finished = 0;
-  bool closing = false;
-};
-
-class queue_event final : public event {
+// The stream that `issue` sees. Shared by the user's handle, the thread and the events, whichever
+// lives longest.
+class queue final : public stream, public std::enable_shared_from_this<queue> {
 public:
-  queue_event(std::shared_ptr<queue> of, std::uint64_t point)
-      : queue_{std::move(of)}, point_{point} {}
-
-  bool ready() const override {
-    const std::lock_guard lock{queue_->mutex};
-    return queue_->finished >= point_;
-  }
-  void wait() const override {
-    std::unique_lock lock{queue_->mutex};
-    queue_->progress.wait(lock, [this] { return queue_->finished >= point_; });
-  }
-
-private:
-  std::shared_ptr<queue> queue_;
-  std::uint64_t point_;
-};
-
-class thread_stream final : public stream {
-public:
-  explicit thread_stream(int threads)
-      : queue_{std::make_shared<queue>()}, thread_{[this, threads] { run(threads); }} {}
-
-  ~thread_stream() override {
-    {
-      const std::lock_guard lock{queue_->mutex};
-      queue_->closing = true;
-    }
-    queue_->work.notify_one();
-    thread_.join();
-  }
-
   void submit(issue_fn issue, done_fn done) override {
     {
-      const std::lock_guard lock{queue_->mutex};
-      queue_->waiting.emplace_back(std::move(issue), std::move(done));
-      ++queue_->submitted;
+      const std::lock_guard lock{mutex_};
+      waiting_.emplace_back(std::move(issue), std::move(done));
+      ++submitted_;
     }
-    queue_->work.notify_one();
+    work_.notify_one();
   }
   result<void> copy(std::byte* to, const std::byte* from, std::size_t bytes) override {
     return copy_bytes(to, from, bytes);
   }
-  result<std::unique_ptr<event>> record() override {
-    const std::lock_guard lock{queue_->mutex};
-    return std::make_unique<queue_event>(queue_, queue_->submitted);
-  }
+  result<std::unique_ptr<event>> record() override;
   void synchronize() override {
-    std::unique_lock lock{queue_->mutex};
-    queue_->progress.wait(lock, [this, point = queue_->submitted] { //
-      return queue_->finished >= point;
-    });
+    std::unique_lock lock{mutex_};
+    progress_.wait(lock, [this, point = submitted_] { return finished_ >= point; });
   }
 
-private:
-  void run(int threads) {
+  void close() {
+    {
+      const std::lock_guard lock{mutex_};
+      closing_ = true;
+    }
+    work_.notify_one();
+  }
+  bool finished(std::uint64_t point) const {
+    const std::lock_guard lock{mutex_};
+    return finished_ >= point;
+  }
+  void wait_for(std::uint64_t point) const {
+    std::unique_lock lock{mutex_};
+    progress_.wait(lock, [&] { return finished_ >= point; });
+  }
+
+  // The thread's loop: until closed and empty.
+  void work_off(int threads) {
     name_this_thread("troupe.cpu");
     const kernel_thread prepared{threads};
-    std::unique_lock lock{queue_->mutex};
+    std::unique_lock lock{mutex_};
     while (true) {
-      queue_->work.wait(lock, [this] { return !queue_->waiting.empty() || queue_->closing; });
-      if (queue_->waiting.empty())
+      work_.wait(lock, [this] { return !waiting_.empty() || closing_; });
+      if (waiting_.empty())
         return;
       {
-        auto [issue, done] = std::move(queue_->waiting.front());
-        queue_->waiting.pop_front();
+        auto [issue, done] = std::move(waiting_.front());
+        waiting_.pop_front();
         lock.unlock();
         done(issue_guarded(issue, *this));
       } // what the two functions hold is released before the lock is taken again
       lock.lock();
-      ++queue_->finished;
-      queue_->progress.notify_all();
+      ++finished_;
+      progress_.notify_all();
     }
   }
 
+private:
+  mutable std::mutex mutex_;
+  std::condition_variable work_;
+  mutable std::condition_variable progress_;
+  std::deque<std::pair<issue_fn, done_fn>> waiting_;
+  std::uint64_t submitted_ = 0;
+  std::uint64_t finished_ = 0;
+  bool closing_ = false;
+};
+
+class queue_event final : public event {
+public:
+  queue_event(std::shared_ptr<const queue> of, std::uint64_t point)
+      : queue_{std::move(of)}, point_{point} {}
+
+  bool ready() const override { return queue_->finished(point_); }
+  void wait() const override { queue_->wait_for(point_); }
+
+private:
+  std::shared_ptr<const queue> queue_;
+  std::uint64_t point_;
+};
+
+result<std::unique_ptr<event>> queue::record() {
+  const std::lock_guard lock{mutex_};
+  return std::make_unique<queue_event>(shared_from_this(), submitted_);
+}
+
+// The user's end of a queue and its thread.
+class thread_stream final : public stream {
+public:
+  explicit thread_stream(int threads)
+      : queue_{std::make_shared<queue>()}, thread_{
+                                               [on = queue_, threads] { on->work_off(threads); }} {}
+
+  ~thread_stream() override {
+    queue_->close();
+    // The last owner may be a `done`, which runs on the thread itself.
+    if (thread_.get_id() == std::this_thread::get_id())
+      thread_.detach();
+    else
+      thread_.join();
+  }
+
+  void submit(issue_fn issue, done_fn done) override {
+    queue_->submit(std::move(issue), std::move(done));
+  }
+  result<void> copy(std::byte* to, const std::byte* from, std::size_t bytes) override {
+    return copy_bytes(to, from, bytes);
+  }
+  result<std::unique_ptr<event>> record() override { return queue_->record(); }
+  void synchronize() override { queue_->synchronize(); }
+
+private:
   std::shared_ptr<queue> queue_;
   std::thread thread_;
 };

@@ -9,7 +9,6 @@
 #ifdef _OPENMP
 #include <omp.h>
 #endif
-#include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
 #if defined(__x86_64__)
@@ -111,10 +110,6 @@ std::size_t available_memory() {
   if (const auto limit = smallest_limit("memory.max", read_memory_limit))
     bytes = std::min(bytes, *limit);
   return bytes;
-}
-
-void name_this_thread(const char* name) {
-  pthread_setname_np(pthread_self(), std::string{name}.substr(0, 15).c_str());
 }
 
 kernel_thread::kernel_thread(int threads) noexcept : previous_float_mode_{float_mode()} {

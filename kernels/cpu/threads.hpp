@@ -11,9 +11,6 @@ namespace troupe::cpu {
 /// Memory this process may really use, in bytes: the machine's, capped by the cgroup's limit.
 [[nodiscard]] std::size_t available_memory();
 
-/// Shows in debuggers and in /proc; cut to 15 characters.
-void name_this_thread(const char* name);
-
 /// Makes the calling thread one that runs or creates kernels, and undoes it at the end: the OpenMP
 /// team has `threads` members and denormal floats count as zero. The team's other members take the
 /// setting from the thread that first starts them.
