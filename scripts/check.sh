@@ -4,7 +4,7 @@
 #   scripts/check.sh tsan      tests of actors/ and protocol/ under ThreadSanitizer
 #   scripts/check.sh fuzz      every fuzzer for a bounded time
 #   scripts/check.sh install   installs build/, builds examples/embed against it and runs it
-#   scripts/check.sh tidy      clang-tidy on what decides: base, tensor, graph, plan, batching, codecs
+#   scripts/check.sh tidy      clang-tidy on what decides: tensors, plans, batching, placement, codecs
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -46,9 +46,10 @@ install() {
 }
 
 tidy() {
+  # Clang 14 cannot read GCC 12's coroutines; the connections are left out.
   local files
-  mapfile -t files < <(find kernels/base kernels/tensor runtime/graph runtime/plan runtime/batching \
-    runtime/placement runtime/store protocol/msgpack -name '*.cpp' | sort)
+  mapfile -t files < <(find kernels/base kernels/tensor runtime/plan runtime/batching runtime/placement \
+    runtime/store protocol/msgpack -name '*.cpp' -exec grep -L 'asio' {} + | sort)
   # GCC's options for precompiled headers mean nothing to Clang: a tree without them.
   quietly cmake -S . -B build-tidy -G Ninja -DTROUPE_PCH=OFF -DTROUPE_BENCH=OFF
   printf '%s\0' "${files[@]}" |
