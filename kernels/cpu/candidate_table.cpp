@@ -2,6 +2,7 @@
 // candidates come first and its reference kernel last.
 
 #include "kernels/cpu/candidate.hpp"
+#include "kernels/cpu/conv/kernels.hpp"
 #include "kernels/cpu/onednn_kernels.hpp"
 #include "kernels/cpu/reference_kernels.hpp"
 
@@ -17,8 +18,10 @@ constexpr std::array identity{candidate{"reference", make_reference_identity}};
 constexpr auto fused = post_ops_by::kernel;
 
 constexpr std::array conv{
+    candidate{"winograd", make_winograd_conv, fused},
     candidate{"onednn:pointwise", make_onednn_pointwise_conv, fused},
     candidate{"onednn", make_onednn_conv, fused},
+    candidate{"winograd", make_winograd_conv},
     candidate{"onednn:pointwise", make_onednn_pointwise_conv},
     candidate{"onednn", make_onednn_conv},
     candidate{"onednn:gemm", make_onednn_conv_by_gemm, fused},

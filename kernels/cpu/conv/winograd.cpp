@@ -1,0 +1,139 @@
+#include "kernels/cpu/conv/winograd.hpp"
+
+#include "kernels/cpu/conv/kernels.hpp"
+#include "kernels/cpu/parallel.hpp"
+
+#include <array>
+
+namespace troupe::cpu {
+namespace {
+
+using namespace winograd;
+
+// With fewer tiles the filters, four times as large once transformed, are read too often from
+// memory.
+constexpr std::int64_t fewest_tiles = 12;
+constexpr std::int64_t fewest_channels = 16;      // a whole vector on every machine
+constexpr std::int64_t most_filters = 256 * 256;  // pairs of channels
+constexpr std::int64_t cache_floats = 128 * 1024; // of a block's matrices
+
+// The filter transform of one axis: three taps to six points.
+std::array<double, reach> filter_points(double g0, double g1, double g2) {
+  const double a = std::numbers::sqrt2;
+  const double b = 0.5 * std::numbers::sqrt2;
+  return {g0,
+          (g0 + a * g1 + 2.0 * g2) / 6.0,
+          (g0 - a * g1 + 2.0 * g2) / 6.0,
+          (g0 + b * g1 + 0.5 * g2) / -1.5,
+          (g0 - b * g1 + 0.5 * g2) / -1.5,
+          g2};
+}
+
+// From [out_channels, channels, 3, 3] to 36 matrices [channels, out_channels] in panels.
+void transform_filters(const convolution& of, const float* from, float* to) {
+  const auto channels = of.conv.channels;
+  const auto matrix = channels * of.panels.padded;
+  std::fill(to, to + products * matrix, 0.0F);
+  for (std::int64_t out = 0; out < of.conv.out_channels; ++out) {
+    std::int64_t panel_begin = 0;
+    std::size_t panel = 0;
+    while (out >= panel_begin + of.panels.widths[panel])
+      panel_begin += of.panels.widths[panel++];
+    const auto width = of.panels.widths[panel];
+    for (std::int64_t c = 0; c < channels; ++c) {
+      const float* g = from + (out * channels + c) * 9;
+      std::array<std::array<double, reach>, 3> rows;
+      for (std::size_t y = 0; y < 3; ++y)
+        rows[y] = filter_points(g[3 * y], g[3 * y + 1], g[3 * y + 2]);
+      for (std::size_t x = 0; x < reach; ++x) {
+        const auto column = filter_points(rows[0][x], rows[1][x], rows[2][x]);
+        for (std::size_t y = 0; y < reach; ++y)
+          to[static_cast<std::int64_t>(y * reach + x) * matrix + panel_begin * channels + c * width
+             + out - panel_begin] = static_cast<float>(column[y]);
+      }
+    }
+  }
+}
+
+std::string unsuitable(const conv_geometry& conv) {
+  const auto fits = [](const window_axis& axis) {
+    return axis.kernel == 3 && axis.stride == 1 && axis.dilation == 1;
+  };
+  if (conv.groups != 1 || !fits(conv.y) || !fits(conv.x))
+    return "the window is not 3x3 of stride 1 in one group";
+  if (conv.channels < fewest_channels || conv.out_channels < fewest_channels)
+    return fmt::format("fewer than {} channels", fewest_channels);
+  if (conv.channels * conv.out_channels > most_filters)
+    return "the transformed filters would not stay in the cache";
+  return {};
+}
+
+convolution plan(const conv_geometry& conv, const fused_steps& fused) {
+  convolution made;
+  made.conv = conv;
+  made.panels = {conv.out_channels, vector_lanes()};
+  made.fused = fused;
+  made.tiles_y = (conv.y.output + tile - 1) / tile;
+  made.tiles_x = (conv.x.output + tile - 1) / tile;
+  const auto floats = products * (conv.channels + made.panels.padded);
+  made.block = std::clamp<std::int64_t>(cache_floats / floats / 12 * 12, 12, 48);
+  // Matrices a multiple of 4 KiB apart would share their places in the first-level cache.
+  constexpr std::int64_t stagger = 16;
+  made.in_stride = (made.block * conv.channels + stagger - 1) / stagger * stagger + stagger;
+  made.out_stride = (made.block * made.panels.padded + stagger - 1) / stagger * stagger + stagger;
+  made.no_pixel.assign(static_cast<std::size_t>(conv.channels), 0.0F);
+  return made;
+}
+
+} // namespace
+
+made_kernel make_winograd_conv(const kernel_spec& spec, weight_cache& weights) {
+  const auto conv = conv_geometry_of(spec, false);
+  if (!conv)
+    return tl::unexpected{conv.error()};
+  if (auto reason = unsuitable(*conv); !reason.empty())
+    return tl::unexpected{std::move(reason)};
+  if (spec.inputs[0].desc.format != layout::channels_last
+      || spec.outputs[0].format != layout::channels_last)
+    return decline("input or output is not channels-last");
+  const auto fused = fused_steps::make(spec);
+  if (!fused)
+    return tl::unexpected{fused.error()};
+  auto made = plan(*conv, *fused);
+  if (made.tiles() < fewest_tiles)
+    return decline("only {} tiles of 4x4 outputs", made.tiles());
+  const auto bytes =
+      static_cast<std::size_t>(products * conv->channels * made.panels.padded) * sizeof(float);
+  auto packed = weights.find_or_pack(
+      spec.inputs[1].constant, fmt::format("winograd4x3:{}", vector_lanes()), bytes,
+      [&](std::span<std::byte> to) -> result<void> {
+        transform_filters(made, elements_of<float>(spec.inputs[1].constant->data).data(),
+                          reinterpret_cast<float*>(to.data()));
+        return {};
+      });
+  if (!packed)
+    return tl::unexpected{packed.error().text};
+  const std::int64_t members = spec.threads;
+  const kernel_facts facts{.name = "winograd:4x4",
+                           .workspace_bytes =
+                               static_cast<std::size_t>(members * made.workspace()) * sizeof(float),
+                           .unread = 2};
+  return make_kernel(facts, [made = std::move(made), packed = *std::move(packed),
+                             members](const kernel_args& args) {
+    tensors with{.input = args.inputs[0].as<const float>(),
+                 .weights = elements_of<float>(packed).data(),
+                 .bias = made.conv.has_bias ? args.inputs[2].as<const float>() : nullptr,
+                 .output = args.outputs[0].as<float>(),
+                 .operands = made.fused.operands(args)};
+    auto* scratch = reinterpret_cast<float*>(args.workspace.data());
+    const auto count = made.tiles();
+    parallel_for(static_cast<int>(members), members, count * made.conv.channels * products,
+                 [&](std::int64_t begin, std::int64_t end) {
+                   for (auto member = begin; member < end; ++member)
+                     run_tiles(made, with, count * member / members, count * (member + 1) / members,
+                               scratch + member * made.workspace());
+                 });
+  });
+}
+
+} // namespace troupe::cpu
