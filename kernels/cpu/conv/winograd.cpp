@@ -10,12 +10,13 @@ namespace {
 
 using namespace winograd;
 
-// With fewer tiles the filters, four times as large once transformed, are read too often from
-// memory.
+// Below this the filters, four times as large once transformed, cost more to read than the direct
+// sum costs to compute: tiles, and tiles where the filters leave the cache.
 constexpr std::int64_t fewest_tiles = 12;
-constexpr std::int64_t fewest_channels = 16;      // a whole vector on every machine
-constexpr std::int64_t most_filters = 256 * 256;  // pairs of channels
-constexpr std::int64_t cache_floats = 128 * 1024; // of a block's matrices
+constexpr std::int64_t fewest_tiles_beyond_cache = 24;
+constexpr std::int64_t most_filters_in_cache = 256 * 256; // pairs of channels
+constexpr std::int64_t most_filters = 512 * 512;
+constexpr std::int64_t fewest_channels = 16; // a whole vector on every machine
 
 // The filter transform of one axis: three taps to six points.
 std::array<double, reach> filter_points(double g0, double g1, double g2) {
@@ -75,8 +76,14 @@ convolution plan(const conv_geometry& conv, const fused_steps& fused) {
   made.fused = fused;
   made.tiles_y = (conv.y.output + tile - 1) / tile;
   made.tiles_x = (conv.x.output + tile - 1) / tile;
-  const auto floats = products * (conv.channels + made.panels.padded);
-  made.block = std::clamp<std::int64_t>(cache_floats / floats / 12 * 12, 12, 48);
+  // A block's matrices stay in the second-level cache, unless reading the filters once more for the
+  // next block would cost more than that saves. All blocks are about as large.
+  const auto per_tile = products * (conv.channels + made.panels.padded);
+  const auto filters = products * conv.channels * made.panels.padded;
+  const auto room = std::max<std::int64_t>(128 * 1024, filters / 2);
+  const auto largest = std::clamp<std::int64_t>(room / per_tile / 12 * 12, 12, 48);
+  const auto blocks = (made.tiles() + largest - 1) / largest;
+  made.block = (made.tiles() + blocks - 1) / blocks;
   // Matrices a multiple of 4 KiB apart would share their places in the first-level cache.
   constexpr std::int64_t stagger = 16;
   made.in_stride = (made.block * conv.channels + stagger - 1) / stagger * stagger + stagger;
@@ -100,7 +107,8 @@ made_kernel make_winograd_conv(const kernel_spec& spec, weight_cache& weights) {
   if (!fused)
     return tl::unexpected{fused.error()};
   auto made = plan(*conv, *fused);
-  if (made.tiles() < fewest_tiles)
+  const bool in_cache = conv->channels * conv->out_channels <= most_filters_in_cache;
+  if (made.tiles() < (in_cache ? fewest_tiles : fewest_tiles_beyond_cache))
     return decline("only {} tiles of 4x4 outputs", made.tiles());
   const auto bytes =
       static_cast<std::size_t>(products * conv->channels * made.panels.padded) * sizeof(float);

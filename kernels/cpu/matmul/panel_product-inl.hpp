@@ -68,24 +68,42 @@ HWY_INLINE void multiply_block(const float* HWY_RESTRICT a, std::int64_t a_strid
   }
 }
 
+// Blocks of `Rows`; the last one overlaps its predecessor, which wrote the same values.
+template <int Rows, int Whole, bool Tail>
+void multiply_rows(std::int64_t rows, const float* a, std::int64_t a_stride, const float* b,
+                   std::int64_t inner, float* out, std::int64_t out_stride) {
+  for (std::int64_t done = 0; done < rows; done += Rows) {
+    const auto first = std::min(done, rows - Rows);
+    multiply_block<Rows, Whole, Tail>(a + first * a_stride, a_stride, b, inner,
+                                      out + first * out_stride, out_stride);
+  }
+}
+
 template <int Whole, bool Tail>
 void multiply_panel(std::int64_t rows, const float* a, std::int64_t a_stride, const float* b,
                     std::int64_t inner, float* out, std::int64_t out_stride) {
-  while (rows > 0) {
-    std::int64_t done = 1;
-    if (rows >= most_rows) {
-      done = most_rows;
-      multiply_block<most_rows, Whole, Tail>(a, a_stride, b, inner, out, out_stride);
-    } else if (rows >= 4) {
-      done = 4;
-      multiply_block<4, Whole, Tail>(a, a_stride, b, inner, out, out_stride);
-    } else {
-      multiply_block<1, Whole, Tail>(a, a_stride, b, inner, out, out_stride);
-    }
-    rows -= done;
-    a += done * a_stride;
-    out += done * out_stride;
-  }
+  const auto whole = rows / most_rows * most_rows;
+  if (whole > 0)
+    multiply_rows<most_rows, Whole, Tail>(whole, a, a_stride, b, inner, out, out_stride);
+  // The fewest rows that cover the rest, reaching back where there is something to reach into.
+  const auto rest = rows - whole;
+  if (rest == 0)
+    return;
+  const auto size = rest > 4 ? (rest > 8 ? most_rows : 8) : rest > 2 ? 4 : rest;
+  const auto first = std::max<std::int64_t>(rows - std::min<std::int64_t>(size, most_rows), 0);
+  a += first * a_stride;
+  out += first * out_stride;
+  const auto left = rows - first;
+  if (left == most_rows)
+    multiply_rows<most_rows, Whole, Tail>(left, a, a_stride, b, inner, out, out_stride);
+  else if (left >= 8 && most_rows > 8)
+    multiply_rows<8, Whole, Tail>(left, a, a_stride, b, inner, out, out_stride);
+  else if (left >= 4)
+    multiply_rows<4, Whole, Tail>(left, a, a_stride, b, inner, out, out_stride);
+  else if (left >= 2)
+    multiply_rows<2, Whole, Tail>(left, a, a_stride, b, inner, out, out_stride);
+  else
+    multiply_rows<1, Whole, Tail>(left, a, a_stride, b, inner, out, out_stride);
 }
 
 /// out[rows, plan.padded] = a[rows, inner] * b, `b` cut into the panels of `plan`.
