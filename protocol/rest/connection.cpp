@@ -1,0 +1,515 @@
+#include "protocol/rest/connection.hpp"
+
+#include "protocol/rest/answers.hpp"
+#include "protocol/tensor_check.hpp"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/read.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <exception>
+
+namespace troupe::protocol::rest {
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+using boost::system::error_code;
+
+namespace {
+
+/// The body of a request that is not for inference.
+constexpr std::uint64_t small_body_bytes = 65'536;
+
+time_point now() noexcept {
+  return std::chrono::steady_clock::now();
+}
+
+duration body_time(const limits& bounds, std::uint64_t bytes) {
+  return bounds.request_time + bounds.request_time_per_mib * static_cast<std::int64_t>(bytes >> 20);
+}
+
+std::string media_type_of(std::string_view field) {
+  std::string type{field.substr(0, field.find(';'))};
+  while (!type.empty() && type.back() == ' ')
+    type.pop_back();
+  std::transform(type.begin(), type.end(), type.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return type;
+}
+
+std::string_view view(boost::beast::string_view text) {
+  return {text.data(), text.size()};
+}
+
+} // namespace
+
+connection::connection(asio::ip::tcp::socket socket, std::shared_ptr<net::gate> gate,
+                       net::membership member, service& behind, const rest_options& settings,
+                       std::shared_ptr<const std::atomic<bool>> closing)
+    : member_(std::move(member)), socket_(std::move(socket)), gate_(std::move(gate)),
+      service_(behind), settings_(settings), closing_(std::move(closing)),
+      event_(socket_.get_executor()), watchdog_(socket_.get_executor()) {}
+
+void connection::start() {
+  asio::co_spawn(socket_.get_executor(), run(shared_from_this()), [](std::exception_ptr) {});
+}
+
+void connection::drain() {
+  asio::post(socket_.get_executor(), [self = shared_from_this()] {
+    self->draining_ = true;
+    error_code ignored;
+    if (self->idle_)
+      self->socket_.cancel(ignored);
+  });
+}
+
+void connection::abort() {
+  asio::post(socket_.get_executor(), [self = shared_from_this()] { self->close(); });
+}
+
+asio::awaitable<void> connection::run(std::shared_ptr<connection> self) {
+  // The connection's edge: what is thrown below ends this client and nobody else.
+  try {
+    bool more = true;
+    while (more)
+      more = co_await self->serve_one();
+  } catch (const std::exception&) {
+  }
+  if (self->running_)
+    self->running_->cancel();
+  self->close();
+}
+
+asio::awaitable<bool> connection::serve_one() {
+  request_head head;
+  std::optional<response> made;
+  const bool alive = co_await read_header(head, made);
+  if (!alive)
+    co_return false;
+  bool reusable = !made.has_value() && head.keep_alive;
+  if (!made) {
+    const auto to = parse_target(head.target);
+    if (!to)
+      made = failed(to.error());
+    else
+      made = refuse(head, *to);
+    if (head.chunked || head.content_length > settings_.limits.body_bytes)
+      reusable = false; // where the next request begins is not known, or too far
+    else
+      body_left_ = head.content_length;
+    if (!made)
+      made = co_await answer(head, *to);
+  }
+  reading_ = false;
+  if (peer_left_)
+    co_return false;
+  // A client that waits for "100 Continue" may or may not send the body of a refused request.
+  if (body_left_ > 0 && (head.expects_continue || late_))
+    reusable = false;
+  reusable = reusable && !draining_ && !closing_->load() && !late_;
+  const bool sent = co_await send(std::move(*made), reusable);
+  if (!sent)
+    co_return false;
+  if (reusable)
+    co_await skip(body_left_);
+  else
+    co_await linger();
+  co_return reusable&& socket_.is_open();
+}
+
+asio::awaitable<bool> connection::read_header(request_head& into,
+                                              std::optional<response>& refusal) {
+  error_code ec;
+  body_left_ = 0;
+  if (buffer_.size() == 0) {
+    if (draining_)
+      co_return false;
+    idle_ = true;
+    expect_within(settings_.limits.idle_time);
+    co_await socket_.async_wait(asio::ip::tcp::socket::wait_read,
+                                asio::redirect_error(asio::use_awaitable, ec));
+    idle_ = false;
+    if (ec || late_)
+      co_return false;
+  }
+  reading_ = true;
+  expect_within(settings_.limits.request_time);
+  http::request_parser<http::empty_body> parser;
+  parser.header_limit(settings_.limits.header_bytes);
+  parser.body_limit(boost::none);
+  co_await http::async_read_header(socket_, buffer_, parser,
+                                   asio::redirect_error(asio::use_awaitable, ec));
+  if (late_) {
+    refusal = error_response(408, "the request's header took too long to arrive");
+    co_return true;
+  }
+  if (ec == http::error::end_of_stream
+      || (ec && ec.category() != http::make_error_code(http::error::bad_method).category()))
+    co_return false;
+  if (ec == http::error::header_limit || ec == http::error::buffer_overflow) {
+    refusal = error_response(431, fmt::format("the request's header has more than {} bytes",
+                                              settings_.limits.header_bytes));
+    co_return true;
+  }
+  if (ec) {
+    refusal = error_response(400, fmt::format("malformed HTTP request: {}", ec.message()));
+    co_return true;
+  }
+  const auto& fields = parser.get();
+  into.method = view(fields.method_string());
+  into.target = view(fields.target());
+  into.media_type = media_type_of(view(fields[http::field::content_type]));
+  into.encoding = view(fields[http::field::content_encoding]);
+  into.chunked = parser.chunked();
+  into.content_length = parser.content_length() ? *parser.content_length() : 0;
+  into.keep_alive = parser.keep_alive();
+  into.expects_continue = boost::beast::iequals(fields[http::field::expect], "100-continue");
+  if (const auto given = fields.find("Inference-Header-Content-Length"); given != fields.end())
+    into.json_length = std::string{view(given->value())};
+  co_return true;
+}
+
+std::optional<response> connection::refuse(const request_head& head, const route& to) const {
+  const auto& bounds = settings_.limits;
+  if (head.method != method_of(to.what)) {
+    auto answer = error_response(405, "Method Not Allowed");
+    answer.allow = method_of(to.what);
+    return answer;
+  }
+  if (head.chunked)
+    return error_response(411, "a request's body needs a Content-Length, chunks are not taken");
+  const bool infers = to.what == endpoint::infer;
+  if (head.content_length > (infers ? bounds.body_bytes : small_body_bytes))
+    return error_response(413,
+                          fmt::format("a body of {} bytes is more than {}", head.content_length,
+                                      infers ? bounds.body_bytes : small_body_bytes));
+  if (head.content_length > 0 && !head.encoding.empty() && head.encoding != "identity")
+    return error_response(415,
+                          fmt::format("Content-Encoding \"{}\" is not understood", head.encoding));
+  // The last one is what curl says of any body if not told otherwise.
+  constexpr std::string_view known[] = {"", "application/json", "application/octet-stream",
+                                        "application/x-www-form-urlencoded"};
+  if (head.content_length > 0 && std::ranges::find(known, head.media_type) == std::end(known))
+    return error_response(
+        415, fmt::format("Content-Type \"{}\" is not application/json", head.media_type));
+  return std::nullopt;
+}
+
+asio::awaitable<response> connection::answer(const request_head& head, const route& to) {
+  switch (to.what) {
+    case endpoint::infer: co_return co_await answer_infer(head, to);
+    case endpoint::index:
+    case endpoint::load:
+    case endpoint::unload: co_return co_await answer_repository(head, to);
+    case endpoint::live: co_return live_answer(service_.live());
+    case endpoint::ready: co_return ready_answer(service_.ready());
+    case endpoint::server_metadata: co_return server_answer();
+    case endpoint::model_metadata: {
+      auto place = std::make_shared<slot<model_metadata>>();
+      service_.metadata(to.model, to.version, fill(place));
+      const auto found = co_await wait(place);
+      co_return found ? metadata_answer(*found) : failed(found.error());
+    }
+    case endpoint::model_ready: {
+      auto place = std::make_shared<slot<bool>>();
+      service_.model_ready(to.model, to.version, fill(place));
+      const auto found = co_await wait(place);
+      co_return found ? model_ready_answer(to.model, *found) : failed(found.error());
+    }
+    case endpoint::statistics: {
+      auto place = std::make_shared<slot<std::vector<model_statistics>>>();
+      service_.statistics(to.model, fill(place));
+      const auto found = co_await wait(place);
+      co_return found ? statistics_answer(*found) : failed(found.error());
+    }
+  }
+  co_return error_response(404, "Not Found");
+}
+
+asio::awaitable<response> connection::answer_repository(const request_head& head, const route& to) {
+  const bool may_go_on = co_await send_continue(head);
+  if (!may_go_on)
+    co_return error_response(400, "the client left");
+  const auto text = co_await read_text(head.content_length);
+  if (!text)
+    co_return failed(text.error());
+  const auto asked = decode_repository(std::string_view{*text}.substr(0, head.content_length));
+  if (!asked)
+    co_return failed(asked.error());
+  if (to.what == endpoint::index) {
+    auto place = std::make_shared<slot<std::vector<model_index_entry>>>();
+    service_.index(fill(place));
+    const auto found = co_await wait(place);
+    co_return found ? index_answer(*found, asked->ready_only) : failed(found.error());
+  }
+  auto place = std::make_shared<slot<void>>();
+  if (to.what == endpoint::load)
+    service_.load(to.model, fill(place));
+  else
+    service_.unload(to.model, fill(place));
+  const auto done = co_await wait(place);
+  co_return done ? response{} : failed(done.error());
+}
+
+asio::awaitable<response> connection::answer_infer(const request_head& head, const route& to) {
+  const auto& bounds = settings_.limits;
+  std::uint64_t json_length = head.content_length;
+  if (head.json_length) {
+    const auto& text = *head.json_length;
+    const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), json_length);
+    if (ec != std::errc{} || end != text.data() + text.size() || json_length > head.content_length)
+      co_return error_response(
+          400, fmt::format("Inference-Header-Content-Length \"{}\" is no number up to {}", text,
+                           head.content_length));
+    if (json_length == 0)
+      co_return error_response(501, "requests without a JSON part are not built yet");
+  }
+  if (json_length > bounds.json_bytes)
+    co_return error_response(
+        413, fmt::format("JSON of {} bytes is more than {}; send tensors as binary data",
+                         json_length, bounds.json_bytes));
+  if (draining_)
+    co_return failed({errc::unavailable, "the server is draining"});
+  auto units = service_.admit(head.content_length);
+  if (!units)
+    co_return failed(units.error());
+  const bool may_go_on = co_await send_continue(head);
+  if (!may_go_on)
+    co_return error_response(400, "the client left");
+
+  expect_within(body_time(bounds, head.content_length));
+  auto text = co_await read_text(json_length);
+  if (!text)
+    co_return failed(text.error());
+  auto read = decode_infer(std::string_view{*text}.substr(0, json_length), bounds);
+  if (!read)
+    co_return failed(read.error());
+  text->clear();
+  text->shrink_to_fit();
+  if (read->binary_total != body_left_)
+    co_return failed({errc::invalid_argument,
+                      fmt::format("the inputs announce {} bytes of binary data, the body holds {}",
+                                  read->binary_total, body_left_)});
+  auto& request = read->request;
+  for (const auto& [index, bytes] : read->binary) {
+    auto block = allocate_aligned(bytes);
+    std::byte* const place = block.get();
+    request.inputs[index].value.data = {std::move(block), {place, static_cast<std::size_t>(bytes)}};
+    const bool received = co_await receive(place, bytes);
+    if (!received)
+      co_return error_response(408, "the request's body took too long to arrive");
+  }
+  for (const auto& input : request.inputs)
+    if (auto done = check_tensor(input); !done)
+      co_return failed(done.error());
+  request.model_name = to.model;
+  request.model_version = to.version;
+  if (auto done = apply_parameters(request, now()); !done)
+    co_return failed(done.error());
+
+  auto place = std::make_shared<slot<inference_response>>();
+  auto filled = fill(place);
+  reading_ = false;
+  deadline_ = time_point::max();
+  running_ =
+      service_.infer(std::move(request), std::move(*units),
+                     [filled = std::move(filled)](response_part part, bool final) {
+                       if (final)
+                         filled(std::move(part));
+                       else
+                         filled(fail(errc::unimplemented,
+                                     "the model answers in several parts, this endpoint in one"));
+                     });
+  watch_peer();
+  const auto answered = co_await wait(place);
+  running_.reset();
+  if (!answered)
+    co_return failed(answered.error());
+  auto encoded = encode_infer(*answered, read->form);
+  co_return encoded ? std::move(*encoded) : failed(encoded.error());
+}
+
+asio::awaitable<result<std::string>> connection::read_text(std::uint64_t bytes) {
+  // Grows with what arrives: a length is only a claim.
+  constexpr std::uint64_t first_step = 65'536;
+  std::string text;
+  while (text.size() < bytes) {
+    const auto at = text.size();
+    const auto step = std::min<std::uint64_t>(bytes - at, std::max<std::uint64_t>(at, first_step));
+    text.reserve(at + step + json_padding);
+    text.resize(at + step);
+    const bool received = co_await receive(reinterpret_cast<std::byte*>(text.data() + at), step);
+    if (!received)
+      co_return fail(errc::deadline_exceeded, "the request's body took too long to arrive");
+  }
+  text.resize(bytes + json_padding);
+  co_return text;
+}
+
+asio::awaitable<bool> connection::receive(std::byte* into, std::uint64_t bytes) {
+  const std::size_t buffered = std::min<std::uint64_t>(bytes, buffer_.size());
+  if (buffered > 0)
+    std::memcpy(into, buffer_.data().data(), buffered);
+  buffer_.consume(buffered);
+  error_code ec;
+  std::size_t received = buffered;
+  if (buffered < bytes)
+    received += co_await asio::async_read(socket_, asio::buffer(into + buffered, bytes - buffered),
+                                          asio::redirect_error(asio::use_awaitable, ec));
+  body_left_ -= received;
+  if (ec && !late_)
+    peer_left_ = true;
+  co_return !ec;
+}
+
+asio::awaitable<void> connection::skip(std::uint64_t bytes) {
+  if (bytes == 0)
+    co_return;
+  expect_within(body_time(settings_.limits, bytes));
+  std::array<std::byte, 16'384> waste;
+  bool alive = true;
+  while (alive && bytes > 0) {
+    const auto part = std::min<std::uint64_t>(bytes, waste.size());
+    alive = co_await receive(waste.data(), part);
+    bytes -= part;
+  }
+  if (!alive)
+    close();
+}
+
+asio::awaitable<bool> connection::send_continue(const request_head& head) {
+  if (!head.expects_continue || head.content_length == 0 || buffer_.size() > 0)
+    co_return true;
+  error_code ec;
+  constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
+  co_await asio::async_write(socket_, asio::buffer(go_on),
+                             asio::redirect_error(asio::use_awaitable, ec));
+  peer_left_ = static_cast<bool>(ec);
+  co_return !ec;
+}
+
+asio::awaitable<bool> connection::send(response answer, bool keep_alive) {
+  const auto head = format_head(answer, keep_alive);
+  std::vector<asio::const_buffer> buffers{asio::buffer(head), asio::buffer(answer.body)};
+  for (const auto& each : answer.tail)
+    buffers.emplace_back(each.data(), each.size());
+  expect_within(settings_.limits.write_time);
+  const auto on_progress = [this](const error_code& ec, std::size_t) -> std::size_t {
+    expect_within(settings_.limits.write_time);
+    return ec ? 0 : std::size_t{1} << 30;
+  };
+  error_code ec;
+  co_await asio::async_write(socket_, buffers, on_progress,
+                             asio::redirect_error(asio::use_awaitable, ec));
+  deadline_ = time_point::max();
+  co_return !ec;
+}
+
+asio::awaitable<void> connection::linger() {
+  // Closing with unread bytes would reset the connection and take the answer with it.
+  error_code ec;
+  socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ec);
+  expect_within(settings_.limits.linger_time);
+  std::array<std::byte, 16'384> waste;
+  while (!ec)
+    co_await socket_.async_read_some(asio::buffer(waste),
+                                     asio::redirect_error(asio::use_awaitable, ec));
+}
+
+template <class T>
+std::function<void(result<T>)> connection::fill(const std::shared_ptr<slot<T>>& to) {
+  return [gate = gate_, weak = weak_from_this(), to](result<T> given) {
+    gate->enter([&] {
+      auto self = weak.lock();
+      if (!self)
+        return;
+      const auto strand = self->socket_.get_executor();
+      asio::post(strand, [self = std::move(self), to, given = std::move(given)]() mutable {
+        if (!to->value)
+          to->value = std::move(given);
+        self->event_.cancel();
+      });
+    });
+  };
+}
+
+template <class T>
+asio::awaitable<result<T>> connection::wait(std::shared_ptr<slot<T>> for_answer) {
+  reading_ = false;
+  deadline_ = time_point::max();
+  while (!for_answer->value && !peer_left_ && socket_.is_open()) {
+    error_code cancelled;
+    event_.expires_at(time_point::max());
+    co_await event_.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
+  }
+  if (!for_answer->value)
+    co_return fail(errc::cancelled, "the client left");
+  co_return std::move(*for_answer->value);
+}
+
+void connection::watch_peer() {
+  // Bytes that wait here are the next request: then the peer is there, and may leave unseen.
+  if (buffer_.size() > 0)
+    return;
+  socket_.async_wait(asio::ip::tcp::socket::wait_read, [weak = weak_from_this()](error_code ec) {
+    const auto self = weak.lock();
+    if (!self || ec || !self->running_)
+      return;
+    char next = 0;
+    self->socket_.receive(asio::buffer(&next, 1), asio::ip::tcp::socket::message_peek, ec);
+    if (!ec)
+      return;
+    self->peer_left_ = true;
+    self->running_->cancel();
+    self->event_.cancel();
+  });
+}
+
+response connection::failed(const error& why) const {
+  return error_response(why, settings_.triton_error_codes);
+}
+
+void connection::expect_within(duration time) {
+  deadline_ = now() + time;
+  if (watching_ && watchdog_.expiry() <= deadline_)
+    return;
+  watching_ = true;
+  watchdog_.expires_at(deadline_);
+  watchdog_.async_wait([weak = weak_from_this()](error_code cancelled) {
+    if (const auto self = weak.lock(); self && !cancelled)
+      self->on_watch();
+  });
+}
+
+void connection::on_watch() {
+  watching_ = false;
+  if (deadline_ == time_point::max())
+    return;
+  if (now() < deadline_)
+    return expect_within(deadline_ - now());
+  if (!reading_)
+    return close();
+  late_ = true;
+  deadline_ = time_point::max();
+  error_code ignored;
+  socket_.shutdown(asio::ip::tcp::socket::shutdown_receive, ignored);
+}
+
+void connection::close() {
+  error_code ignored;
+  socket_.close(ignored);
+  event_.cancel();
+  watchdog_.cancel();
+}
+
+} // namespace troupe::protocol::rest
