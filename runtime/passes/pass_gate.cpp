@@ -1,0 +1,118 @@
+#include "runtime/passes/pass_gate.hpp"
+
+#include "runtime/graph/infer.hpp"
+#include "runtime/graph/verify.hpp"
+#include "runtime/passes/pass.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace troupe::passes {
+
+namespace {
+
+// Patterns first: once a step is fused, a pattern that had it inside is not seen any more.
+constexpr std::array once{
+    pass{"remove_no_ops", remove_no_ops},
+    pass{"fold_constants", fold_constants},
+    pass{"merge_common_nodes", merge_common_nodes},
+    pass{"find_layer_normalization", find_layer_normalization},
+    pass{"find_hard_swish", find_hard_swish},
+    pass{"find_gelu", find_gelu},
+    pass{"remove_dead_nodes", remove_dead_nodes},
+};
+
+// Each makes room for the others, so they run until none finds anything.
+constexpr std::array repeated{
+    pass{"fold_batch_normalization", fold_batch_normalization},
+    pass{"fold_affine", fold_affine},
+    pass{"fuse_silu", fuse_silu},
+    pass{"fuse_activations", fuse_activations},
+    pass{"fuse_linear", fuse_linear},
+    pass{"fuse_operands", fuse_operands},
+};
+
+constexpr int most_rounds =
+    64; // far more than chains are long; every change removes a node or a step
+
+class gate {
+public:
+  gate(graph::graph& on, const pass_options& options)
+      : on_{on}, options_{options}, context_{options.on} {}
+
+  result<std::vector<pass_report>> run_all() {
+    if (auto done = graph::infer_all(on_); !done)
+      return propagate(done);
+    for (const auto& next : once)
+      if (auto changes = run(next); !changes)
+        return propagate(changes);
+    for (int round = 0; round < most_rounds; ++round) {
+      std::size_t changes = 0;
+      for (const auto& next : repeated) {
+        auto made = run(next);
+        if (!made)
+          return propagate(made);
+        changes += *made;
+      }
+      if (changes == 0)
+        break;
+    }
+    if (auto cleaned = run(once.back()); !cleaned)
+      return propagate(cleaned);
+    on_.compact();
+    return std::move(reports_);
+  }
+
+private:
+  result<std::size_t> run(const pass& which) {
+    auto report = std::ranges::find(reports_, which.name, &pass_report::name);
+    if (report == reports_.end())
+      report = reports_.insert(report, {.name = std::string{which.name}});
+    if (std::ranges::find(options_.disabled, which.name) != options_.disabled.end())
+      return 0;
+    const auto start = clock_.now();
+    auto changes = which.run(on_, context_);
+    report->took += clock_.now() - start;
+    if (changes && *changes > 0 && options_.verify)
+      if (auto good = check(); !good)
+        return fail(errc::internal, "pass {} left a bad graph: {}", which.name, good.error().text);
+    if (!changes)
+      return fail(changes.error().code, "pass {}: {}", which.name, changes.error().text);
+    report->changes += *changes;
+    return changes;
+  }
+
+  result<void> check() {
+    if (auto good = graph::verify(on_); !good)
+      return good;
+    return graph::infer_all(on_);
+  }
+
+  graph::graph& on_;
+  const pass_options& options_;
+  pass_context context_;
+  steady_clock_source clock_;
+  std::vector<pass_report> reports_;
+};
+
+} // namespace
+
+std::vector<std::string_view> pass_names() {
+  std::vector<std::string_view> names;
+  for (const auto& next : once)
+    names.push_back(next.name);
+  for (const auto& next : repeated)
+    names.push_back(next.name);
+  return names;
+}
+
+result<std::vector<pass_report>> run_passes(graph::graph& on, const pass_options& options) {
+  const auto known = pass_names();
+  for (const auto& name : options.disabled)
+    if (std::ranges::find(known, name) == known.end())
+      return fail(errc::invalid_argument, "no pass is named '{}': expected one of {}", name,
+                  fmt::join(known, ", "));
+  return gate{on, options}.run_all();
+}
+
+} // namespace troupe::passes
