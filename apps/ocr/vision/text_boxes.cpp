@@ -1,5 +1,7 @@
 #include "apps/ocr/vision/text_boxes.hpp"
 
+#include "apps/ocr/vision/rectangle.hpp"
+
 #include <opencv2/imgproc.hpp>
 
 #include <clipper.hpp>
@@ -15,33 +17,6 @@ namespace {
 constexpr float min_core_side = 3;  // of a rectangle before it is grown, in map pixels
 constexpr float min_grown_side = 5; // and after
 constexpr int min_box_side = 3;     // of the final box, in page pixels; exclusive
-
-struct rectangle {
-  quad corners;
-  float short_side;
-};
-
-// Top left first, clockwise: the two leftmost corners are told apart by height, and so are the others.
-quad in_order(quad corners) noexcept {
-  std::sort(corners.begin(), corners.end(), [](point a, point b) { return a.x < b.x; });
-  auto [a, b, c, d] = corners;
-  if (b.y < a.y)
-    std::swap(a, b);
-  if (d.y < c.y)
-    std::swap(c, d);
-  return {a, c, d, b};
-}
-
-rectangle around(const std::vector<cv::Point>& contour) {
-  auto found = cv::minAreaRect(contour);
-  std::array<cv::Point2f, 4> corners;
-  found.points(corners.data());
-  quad ordered;
-  std::transform(corners.begin(), corners.end(), ordered.begin(), [](const cv::Point2f& corner) {
-    return point{corner.x, corner.y};
-  });
-  return {in_order(ordered), std::min(found.size.width, found.size.height)};
-}
 
 double mean_probability(const cv::Mat& map, const quad& box) {
   auto [left, right] = std::minmax({box[0].x, box[1].x, box[2].x, box[3].x});
@@ -61,7 +36,7 @@ double mean_probability(const cv::Mat& map, const quad& box) {
   return cv::mean(map(window), inside)[0];
 }
 
-std::vector<cv::Point> grown(const quad& box, double ratio) {
+std::vector<point> grown(const quad& box, double ratio) {
   std::vector<cv::Point2f> exact;
   ClipperLib::Path path;
   for (const auto& corner : box) {
@@ -75,11 +50,11 @@ std::vector<cv::Point> grown(const quad& box, double ratio) {
   ClipperLib::Paths paths;
   offset.Execute(paths, distance);
 
-  std::vector<cv::Point> outline;
+  std::vector<point> outline;
   if (paths.empty())
     return outline;
   for (const auto& vertex : paths.front())
-    outline.emplace_back(static_cast<int>(vertex.X), static_cast<int>(vertex.Y));
+    outline.push_back({static_cast<float>(vertex.X), static_cast<float>(vertex.Y)});
   return outline;
 }
 
@@ -102,7 +77,10 @@ bool too_small(const quad& box) noexcept {
 
 std::optional<quad> box_of(const std::vector<cv::Point>& contour, const cv::Mat& map,
                            const box_options& options) {
-  auto core = around(contour);
+  std::vector<point> points;
+  for (const auto& each : contour)
+    points.push_back({static_cast<float>(each.x), static_cast<float>(each.y)});
+  auto core = smallest_rectangle(points);
   if (core.short_side < min_core_side)
     return std::nullopt;
   if (mean_probability(map, core.corners) < options.min_score)
@@ -110,7 +88,7 @@ std::optional<quad> box_of(const std::vector<cv::Point>& contour, const cv::Mat&
   auto outline = grown(core.corners, options.unclip_ratio);
   if (outline.empty())
     return std::nullopt;
-  auto whole = around(outline);
+  auto whole = smallest_rectangle(outline);
   if (whole.short_side < min_grown_side)
     return std::nullopt;
   return whole.corners;
