@@ -33,8 +33,8 @@ result<void> check_size(std::int64_t width, std::int64_t height, const decode_li
                 height);
   if (width > limits.max_side || height > limits.max_side || width * height > limits.max_pixels)
     return fail(errc::invalid_argument,
-                "image: {} x {} pixels, at most {} on a side and {} in all are taken", width, height,
-                limits.max_side, limits.max_pixels);
+                "image: {} x {} pixels, at most {} on a side and {} in all are taken", width,
+                height, limits.max_side, limits.max_pixels);
   return {};
 }
 

@@ -16,9 +16,10 @@ struct decode_limits {
 };
 
 /// Decodes a PNG or a JPEG file, told apart by their first bytes. Gray, palettes and 16 bits per
-/// channel become 8-bit colour; a transparent image is laid on white, or on black if what shows of it
-/// is bright; a JPEG's EXIF orientation is applied. The file is untrusted: anything malformed, cut
-/// short, too large or of another format is invalid_argument. Any thread. Throws std::bad_alloc.
+/// channel become 8-bit colour; a transparent image is laid on white, or on black if what shows of
+/// it is bright; a JPEG's EXIF orientation is applied. The file is untrusted: anything malformed,
+/// cut short, too large or of another format is invalid_argument. Any thread. Throws
+/// std::bad_alloc.
 [[nodiscard]] result<image> decode_image(std::span<const std::byte> file,
                                          const decode_limits& limits = {});
 

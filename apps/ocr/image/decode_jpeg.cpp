@@ -9,8 +9,9 @@
 #include <array>
 #include <csetjmp>
 
-// libjpeg leaves by longjmp. Every function that calls it through a `setjmp` here holds nothing with
-// a destructor; what must be freed belongs to `jpeg_reader`, whose methods return after the jump.
+// libjpeg leaves by longjmp. Every function that calls it through a `setjmp` here holds nothing
+// with a destructor; what must be freed belongs to `jpeg_reader`, whose methods return after the
+// jump.
 
 namespace troupe::ocr {
 namespace {
@@ -70,8 +71,7 @@ public:
                  static_cast<unsigned long>(file.size()));
     jpeg_save_markers(&codec_, static_cast<int>(exif_marker), 0xffff);
     jpeg_read_header(&codec_, TRUE);
-    four_channels_ =
-      codec_.jpeg_color_space == JCS_CMYK || codec_.jpeg_color_space == JCS_YCCK;
+    four_channels_ = codec_.jpeg_color_space == JCS_CMYK || codec_.jpeg_color_space == JCS_YCCK;
     codec_.out_color_space = four_channels_ ? JCS_CMYK : JCS_EXT_BGR;
     return true;
   }
@@ -138,7 +138,7 @@ result<image> decode_jpeg(std::span<const std::byte> file, const decode_limits& 
 
   image decoded(static_cast<int>(reader.width()), static_cast<int>(reader.height()));
   std::vector<std::uint8_t> inks(
-    reader.four_channels() ? static_cast<std::size_t>(decoded.width) * 4 : 0);
+      reader.four_channels() ? static_cast<std::size_t>(decoded.width) * 4 : 0);
   for (int y = 0; y < decoded.height; ++y) {
     if (!reader.read_row(inks.empty() ? decoded.row(y) : inks.data()))
       return refusal();

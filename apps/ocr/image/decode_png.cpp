@@ -64,7 +64,7 @@ void flatten(const std::vector<std::uint8_t>& bgra, std::vector<std::uint8_t>& b
     int alpha = bgra[from + 3];
     for (std::size_t c = 0; c < 3; ++c)
       bgr[to + c] = static_cast<std::uint8_t>(
-        (bgra[from + c] * alpha + ground * (opaque - alpha) + opaque / 2) / opaque);
+          (bgra[from + c] * alpha + ground * (opaque - alpha) + opaque / 2) / opaque);
   }
 }
 

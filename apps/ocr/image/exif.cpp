@@ -11,11 +11,12 @@ namespace {
 constexpr std::size_t preamble = 6; // "Exif" and two zero bytes
 constexpr std::uint32_t orientation_tag = 0x0112;
 
-// A TIFF structure of either byte order; reads past the end give 0, which no caller takes for a find.
+// A TIFF structure of either byte order; reads past the end give 0, which no caller takes for a
+// find.
 class tiff_bytes {
 public:
   explicit tiff_bytes(std::span<const std::byte> bytes) noexcept
-    : bytes_(bytes), little_(!bytes.empty() && bytes[0] == std::byte{'I'}) {}
+      : bytes_(bytes), little_(!bytes.empty() && bytes[0] == std::byte{'I'}) {}
 
   [[nodiscard]] std::uint32_t number(std::size_t at, std::size_t size) const noexcept {
     if (at > bytes_.size() || bytes_.size() - at < size)

@@ -16,8 +16,8 @@ struct image {
   image() = default;
   /// Black. Throws std::bad_alloc.
   image(int columns, int rows)
-    : width(columns), height(rows),
-      pixels(static_cast<std::size_t>(columns) * static_cast<std::size_t>(rows) * 3) {}
+      : width(columns), height(rows),
+        pixels(static_cast<std::size_t>(columns) * static_cast<std::size_t>(rows) * 3) {}
 
   [[nodiscard]] bool empty() const noexcept { return pixels.empty(); }
   [[nodiscard]] std::uint8_t* row(int y) noexcept {

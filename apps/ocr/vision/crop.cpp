@@ -13,15 +13,17 @@ namespace {
 
 constexpr double vertical_ratio = 1.5;
 
-float distance(point a, point b) noexcept { return std::hypot(a.x - b.x, a.y - b.y); }
+float distance(point a, point b) noexcept {
+  return std::hypot(a.x - b.x, a.y - b.y);
+}
 
 } // namespace
 
 image crop(const image& from, const quad& box) {
   int width =
-    std::max(1, static_cast<int>(std::max(distance(box[0], box[1]), distance(box[2], box[3]))));
+      std::max(1, static_cast<int>(std::max(distance(box[0], box[1]), distance(box[2], box[3]))));
   int height =
-    std::max(1, static_cast<int>(std::max(distance(box[0], box[3]), distance(box[1], box[2]))));
+      std::max(1, static_cast<int>(std::max(distance(box[0], box[3]), distance(box[1], box[2]))));
   auto right = static_cast<float>(width);
   auto bottom = static_cast<float>(height);
   std::array<cv::Point2f, 4> corners;

@@ -17,7 +17,9 @@ int width_in_proportion(const image& crop) noexcept {
 
 } // namespace
 
-std::span<const int> recognition_widths() noexcept { return widths; }
+std::span<const int> recognition_widths() noexcept {
+  return widths;
+}
 
 int recognition_width(const image& crop) noexcept {
   auto enough = std::lower_bound(widths.begin(), widths.end(), width_in_proportion(crop));

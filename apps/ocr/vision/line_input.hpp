@@ -1,7 +1,7 @@
 #pragma once
 
-// What the direction classifier and the recogniser see of a crop: 48 rows, width in proportion, then
-// gray (0 after normalisation) up to the width of the tensor.
+// What the direction classifier and the recogniser see of a crop: 48 rows, width in proportion,
+// then gray (0 after normalisation) up to the width of the tensor.
 //
 // Crops batch together only at one width, so widths come in few sizes. The recogniser attends over
 // the whole width, gray included, so a crop's answer depends on its width class, which is why it is

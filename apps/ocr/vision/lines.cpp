@@ -13,7 +13,7 @@ namespace troupe::ocr {
 namespace {
 
 constexpr float pi = std::numbers::pi_v<float>;
-constexpr float max_gap = 0.75f;   // of the lower box's height
+constexpr float max_gap = 1.0f;    // of the lower box's height
 constexpr float max_offset = 0.3f; // between the middles, likewise
 constexpr float like_height = 0.6f;
 
@@ -47,7 +47,8 @@ point turned(point at, float angle) noexcept {
           at.y * std::cos(angle) - at.x * std::sin(angle)};
 }
 
-// Long boxes know the page's direction best; steep ones hold vertical text and say nothing about it.
+// Long boxes know the page's direction best; steep ones hold vertical text and say nothing about
+// it.
 float page_angle(std::span<const quad> boxes) {
   std::vector<std::pair<float, float>> angles;
   float total = 0;

@@ -10,10 +10,10 @@
 namespace troupe::ocr {
 
 struct page_options {
-  int max_side = 2000;       ///< a longer side is scaled down to this
-  int min_side = 30;         ///< a shorter side is scaled up to this, as far as max_side allows
-  int wide_ratio = 8;        ///< images wider than this many heights get bands
-  int detection_side = 736;  ///< the detector sees the shorter side at least this long
+  int max_side = 2000;      ///< a longer side is scaled down to this
+  int min_side = 30;        ///< a shorter side is scaled up to this, as far as max_side allows
+  int wide_ratio = 8;       ///< images wider than this many heights get bands
+  int detection_side = 736; ///< the detector sees the shorter side at least this long
 };
 
 struct page {

@@ -12,10 +12,10 @@
 namespace troupe::ocr {
 
 struct box_options {
-  float threshold = 0.3f;     ///< a pixel above it is text
-  float min_score = 0.5f;     ///< least mean probability inside a box
-  float unclip_ratio = 1.6f;  ///< growth: this times area over perimeter
-  int max_candidates = 1000;  ///< contours looked at
+  float threshold = 0.3f;    ///< a pixel above it is text
+  float min_score = 0.5f;    ///< least mean probability inside a box
+  float unclip_ratio = 1.6f; ///< growth: this times area over perimeter
+  int max_candidates = 1000; ///< contours looked at
 };
 
 /// A row-major map of `height` rows of `width` probabilities.
@@ -25,9 +25,9 @@ struct probability_map {
   int height = 0;
 };
 
-/// Rectangles of any angle around text, in the pixels of a page of `page_width` x `page_height` that
-/// the map covers, clipped to it, corners rounded to whole pixels. Boxes with a side of 3 pixels or
-/// less are left out. In no particular order.
+/// Rectangles of any angle around text, in the pixels of a page of `page_width` x `page_height`
+/// that the map covers, clipped to it, corners rounded to whole pixels. Boxes with a side of 3
+/// pixels or less are left out. In no particular order.
 [[nodiscard]] std::vector<quad> find_text_boxes(const probability_map& map, int page_width,
                                                 int page_height, const box_options& options = {});
 
