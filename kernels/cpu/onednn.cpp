@@ -24,18 +24,6 @@ std::optional<dnnl::cpu_isa> capped_isa() {
   return std::nullopt;
 }
 
-bool has_extent(const tensor_desc& desc, std::size_t from) noexcept {
-  for (std::size_t axis = from; axis < desc.dims.size(); ++axis)
-    if (desc.dims[axis] != 1)
-      return true;
-  return false;
-}
-
-// A channels-last tensor of one channel, or of one position, lies as a row-major one does.
-bool layouts_coincide(const tensor_desc& desc) noexcept {
-  return desc.dims.size() < 3 || desc.dims[1] == 1 || !has_extent(desc, 2);
-}
-
 } // namespace
 
 const dnnl::engine& cpu_engine() {
@@ -56,16 +44,6 @@ memory_desc dense(const dnnl::memory::dims& dims, format order) {
 
 memory_desc strided(const dnnl::memory::dims& dims, const dnnl::memory::dims& strides) {
   return {dims, dnnl::memory::data_type::f32, strides};
-}
-
-bool lies_channels_last(const tensor_desc& desc) noexcept {
-  return desc.format == layout::channels_last
-         || (desc.format == layout::row_major && layouts_coincide(desc));
-}
-
-bool lies_row_major(const tensor_desc& desc) noexcept {
-  return desc.format == layout::row_major
-         || (desc.format == layout::channels_last && layouts_coincide(desc));
 }
 
 struct bound_primitive::argument_set {

@@ -4,6 +4,7 @@
 // oneDNN's major versions; only the onednn files of kernels/cpu include it.
 
 #include "kernels/cpu/candidate.hpp"
+#include "kernels/cpu/placement.hpp"
 
 #include <oneapi/dnnl/dnnl.hpp>
 
@@ -39,10 +40,6 @@ template <class Make>
 /// A float32 memory with explicit strides, in elements.
 [[nodiscard]] memory_desc strided(const dnnl::memory::dims& dims,
                                   const dnnl::memory::dims& strides);
-
-/// Channels-last, or indistinguishable from it because an axis is 1.
-[[nodiscard]] bool lies_channels_last(const tensor_desc& desc) noexcept;
-[[nodiscard]] bool lies_row_major(const tensor_desc& desc) noexcept;
 
 /// Where one argument of a primitive comes from when a kernel is launched.
 struct binding {
