@@ -3,6 +3,7 @@
 
 #include "kernels/cpu/candidate.hpp"
 #include "kernels/cpu/conv/kernels.hpp"
+#include "kernels/cpu/highway_kernels.hpp"
 #include "kernels/cpu/onednn_kernels.hpp"
 #include "kernels/cpu/reference_kernels.hpp"
 
@@ -64,9 +65,17 @@ constexpr std::array global_pool{
 constexpr std::array argmax{candidate{"reference", make_reference_argmax}};
 constexpr std::array batch_normalization{
     candidate{"reference", make_reference_batch_normalization}};
-constexpr std::array binary{candidate{"reference", make_reference_binary}};
+constexpr std::array binary{
+    candidate{"highway", make_highway_binary, fused},
+    candidate{"highway", make_highway_binary},
+    candidate{"reference", make_reference_binary},
+};
 constexpr std::array cast{candidate{"reference", make_reference_cast}};
-constexpr std::array clip{candidate{"reference", make_reference_clip}};
+constexpr std::array clip{
+    candidate{"highway", make_highway_clip, fused},
+    candidate{"highway", make_highway_clip},
+    candidate{"reference", make_reference_clip},
+};
 constexpr std::array comparison{candidate{"reference", make_reference_comparison}};
 constexpr std::array concat{candidate{"reference", make_reference_concat}};
 constexpr std::array constant{candidate{"reference", make_reference_constant}};
@@ -88,8 +97,18 @@ constexpr std::array softmax{candidate{"reference", make_reference_softmax}};
 constexpr std::array split{candidate{"reference", make_reference_split}};
 constexpr std::array tile{candidate{"reference", make_reference_tile}};
 constexpr std::array transpose{candidate{"reference", make_reference_transpose}};
-constexpr std::array unary{candidate{"reference", make_reference_unary}};
+constexpr std::array unary{
+    candidate{"highway", make_highway_unary, fused},
+    candidate{"highway", make_highway_unary},
+    candidate{"reference", make_reference_unary},
+};
 constexpr std::array where{candidate{"reference", make_reference_where}};
+
+constexpr std::array power{
+    candidate{"highway", make_highway_pow, fused},
+    candidate{"highway", make_highway_pow},
+    candidate{"reference", make_reference_binary},
+};
 
 struct operator_entry {
   std::string_view domain;
@@ -114,7 +133,7 @@ constexpr std::array operators{
     operator_entry{"", "Sub", binary},
     operator_entry{"", "Mul", binary},
     operator_entry{"", "Div", binary},
-    operator_entry{"", "Pow", binary},
+    operator_entry{"", "Pow", power},
     operator_entry{"", "Mod", binary},
     operator_entry{"", "Min", binary},
     operator_entry{"", "Max", binary},

@@ -1,6 +1,7 @@
 #include "kernels/cpu/candidate.hpp"
 
 #include "kernels/cpu/post_ops.hpp"
+#include "kernels/cpu/spec.hpp"
 
 namespace troupe::cpu {
 
@@ -34,14 +35,6 @@ private:
   std::size_t own_inputs_;
 };
 
-std::size_t own_inputs_of(const kernel_spec& spec) {
-  std::size_t own = spec.inputs.size();
-  for (const auto& step : spec.post_ops)
-    if (step.kind == post_op_kind::add || step.kind == post_op_kind::multiply)
-      own = std::min(own, step.operand);
-  return own;
-}
-
 made_kernel make_one(const candidate& from, const kernel_spec& spec, weight_cache& weights) {
   if (spec.post_ops.empty() || from.post_ops == post_ops_by::kernel)
     return from.make(spec, weights);
@@ -50,7 +43,7 @@ made_kernel make_one(const candidate& from, const kernel_spec& spec, weight_cach
     return tl::unexpected{std::move(pass).error()};
   kernel_spec bare = spec;
   bare.post_ops = {};
-  bare.inputs = spec.inputs.first(own_inputs_of(spec));
+  bare.inputs = spec.inputs.first(own_inputs(spec));
   auto first = from.make(bare, weights);
   if (!first)
     return first;

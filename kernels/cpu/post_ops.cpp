@@ -60,6 +60,11 @@ tl::expected<post_op_pass, std::string> post_op_pass::make(const kernel_spec& sp
   if (!loops)
     return tl::unexpected{std::move(loops).error()};
   post_op_pass pass;
+  std::vector<program_operand> in_place{{program_operand::output_in_place, output}};
+  std::vector<program::part> parts;
+  program::append_post_ops(spec, in_place, parts);
+  if (auto fast = program::make(output, std::move(in_place), std::move(parts), spec.threads))
+    pass.fast_ = *std::move(fast);
   pass.steps_.assign(spec.post_ops.begin(), spec.post_ops.end());
   pass.loops_ = *std::move(loops);
   pass.threads_ = spec.threads;
@@ -67,6 +72,8 @@ tl::expected<post_op_pass, std::string> post_op_pass::make(const kernel_spec& sp
 }
 
 void post_op_pass::run(const kernel_args& args) const {
+  if (fast_)
+    return fast_->run(args);
   const auto inner = loops_.inner();
   auto* out = args.outputs[0].as<float>();
   parallel_for(threads_, loops_.outer(), inner, [&](std::int64_t begin, std::int64_t end) {

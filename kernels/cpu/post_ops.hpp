@@ -1,8 +1,10 @@
 #pragma once
 
 #include "kernels/cpu/candidate.hpp"
+#include "kernels/cpu/elementwise/program.hpp"
 #include "kernels/cpu/iteration.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace troupe::cpu {
@@ -19,6 +21,7 @@ public:
   void run(const kernel_args& args) const;
 
 private:
+  std::optional<program> fast_; ///< unless an operand strides through memory
   std::vector<post_op> steps_;
   iteration loops_; ///< operand i is the one of the i-th add or multiply
   int threads_ = 1;

@@ -47,6 +47,14 @@ std::optional<std::vector<std::int64_t>> read_integers(dtype type, const std::by
 
 } // namespace
 
+std::size_t own_inputs(const kernel_spec& spec) {
+  std::size_t own = spec.inputs.size();
+  for (const auto& step : spec.post_ops)
+    if (step.kind == post_op_kind::add || step.kind == post_op_kind::multiply)
+      own = std::min(own, step.operand);
+  return own;
+}
+
 std::optional<std::size_t> axis_index(std::int64_t axis, std::size_t rank) {
   const auto size = static_cast<std::int64_t>(rank);
   if (axis < -size || axis >= size)

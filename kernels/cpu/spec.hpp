@@ -14,6 +14,10 @@ namespace troupe::cpu {
   return index < spec.inputs.size() && spec.inputs[index].present;
 }
 
+/// How many of the inputs are the operator's own; those of post-ops stand behind. A kernel that
+/// fuses post-ops asks this before it looks at an optional input.
+[[nodiscard]] std::size_t own_inputs(const kernel_spec& spec);
+
 [[nodiscard]] inline bool has_output(const kernel_spec& spec, std::size_t index) {
   return index < spec.outputs.size()
          && (index >= spec.outputs_wanted.size() || spec.outputs_wanted[index]);

@@ -136,7 +136,9 @@ void check_candidates(const kernel_case& node, std::string_view expected, float 
   BOOST_REQUIRE_MESSAGE(reference.taken, "no reference: " << reference.reason);
   bool seen = expected == "reference";
   std::string declined;
-  for (std::size_t i = 0; i + 1 < runner.candidates(); ++i) {
+  // In another layout the reference kernel is one more candidate: it must read both.
+  const auto tried = runner.candidates() - (node.format == layout::row_major ? 1 : 0);
+  for (std::size_t i = 0; i < tried; ++i) {
     weight_cache weights;
     const auto made = runner.run(i, weights);
     if (!made.taken) {
