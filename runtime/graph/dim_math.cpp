@@ -87,6 +87,8 @@ result<dim> broadcast(dim left, dim right, graph& symbols) {
                 right.size());
   if (left.known() || right.known()) // the symbol stands for 1 or for the number
     return left.known() ? left : right;
+  if (symbols.is_minimum_of(left, right) || symbols.is_minimum_of(right, left))
+    return symbols.is_minimum_of(left, right) ? right : left;
   return joined({left, right}, 0, 0, '|', symbols);
 }
 

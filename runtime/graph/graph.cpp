@@ -39,6 +39,21 @@ dim graph::derived_dim(const std::string& key, std::string label) {
   return derived_.emplace(key, fresh_dim(std::move(label))).first->second;
 }
 
+dim graph::minimum(dim of, std::int64_t bound) {
+  const auto key = std::to_string(of.symbol()) + ":" + std::to_string(bound);
+  const auto made = derived_dim("min:" + key, "min(" + key + ")");
+  if (bound >= 2)
+    minimum_of_[made.symbol()] = of.symbol();
+  return made;
+}
+
+bool graph::is_minimum_of(dim small, dim of) const {
+  if (small.known() || of.known())
+    return false;
+  const auto known = minimum_of_.find(small.symbol());
+  return known != minimum_of_.end() && known->second == of.symbol();
+}
+
 std::vector<node_id> graph::consumers(value_id of) const {
   std::vector<node_id> readers;
   for (node_id id = 0; id < nodes.size(); ++id)

@@ -69,6 +69,11 @@ public:
   /// The symbol of the formula `key` over other symbols, made on first use: one formula, one
   /// symbol.
   dim derived_dim(const std::string& key, std::string label);
+  /// min(of, bound) of a symbol, bound not negative.
+  dim minimum(dim of, std::int64_t bound);
+  /// Whether `small` is the minimum of the symbol `of` and a number of 2 or more. Then the two
+  /// broadcast only where they are equal.
+  [[nodiscard]] bool is_minimum_of(dim small, dim of) const;
 
   /// Nodes that read `of`, each once, in order. Linear: passes that ask often use `consumer_index`.
   [[nodiscard]] std::vector<node_id> consumers(value_id of) const;
@@ -85,6 +90,7 @@ public:
 
 private:
   std::map<std::string, dim> derived_;
+  std::map<std::uint32_t, std::uint32_t> minimum_of_;
 };
 
 /// Consumers of every value, computed once.

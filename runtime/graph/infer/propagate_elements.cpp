@@ -162,6 +162,8 @@ content slice(inference& at) {
   if (!cuts || !*cuts || (*cuts)->size() != 1)
     return {};
   const auto& cut = (*cuts)->front();
+  if (!cut.are_numbers())
+    return {};
   const auto taken = extent_of(cut, static_cast<std::int64_t>(from.size()));
   content made;
   for (std::int64_t index = 0; index < taken.count; ++index)

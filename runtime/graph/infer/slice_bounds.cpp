@@ -8,13 +8,14 @@ namespace troupe::graph {
 
 namespace {
 
+using numbers = std::vector<std::int64_t>;
+
 constexpr std::int64_t far = std::int64_t{1} << 62; // beyond any axis, and safe to add a size to
 
 // An input or, in the old form, an attribute; `fallback` if neither is there; nothing while
 // unknown.
-std::optional<std::vector<std::int64_t>> numbers(const inference& at, std::size_t input,
-                                                 const char* attribute,
-                                                 std::vector<std::int64_t> fallback) {
+std::optional<numbers> constants(const inference& at, std::size_t input, const char* attribute,
+                                 numbers fallback) {
   if (at.has(input))
     return at.integers(input);
   if (at.version() < 10 && at.attributes().has(attribute))
@@ -22,35 +23,49 @@ std::optional<std::vector<std::int64_t>> numbers(const inference& at, std::size_
   return fallback;
 }
 
+std::vector<element> positions(const inference& at, std::size_t input, const char* attribute) {
+  if (at.has(input))
+    return at.elements(input);
+  const auto written = at.attributes().integers(attribute);
+  return {written.begin(), written.end()};
+}
+
+element clamped(const element& position) {
+  return position.is_number() ? element{std::clamp(position.number(), -far, far)} : position;
+}
+
 } // namespace
 
 result<std::optional<std::vector<slice_bounds>>> slice_bounds_of(const inference& at) {
   using found = std::optional<std::vector<slice_bounds>>;
-  const auto starts = numbers(at, 1, "starts", {});
-  const auto ends = numbers(at, 2, "ends", {});
-  if (!starts || !ends)
-    return found{};
-  std::vector<std::int64_t> first_axes(starts->size());
+  auto starts = positions(at, 1, "starts");
+  auto ends = positions(at, 2, "ends");
+  const auto count = std::max(starts.size(), ends.size());
+  if (starts.empty())
+    starts.resize(count);
+  if (ends.empty())
+    ends.resize(count);
+  numbers first_axes(count);
   std::iota(first_axes.begin(), first_axes.end(), 0);
-  const auto axes = numbers(at, 3, "axes", first_axes);
-  const auto steps = numbers(at, 4, "steps", std::vector<std::int64_t>(starts->size(), 1));
-  if (!axes || !steps)
+  const auto axes = constants(at, 3, "axes", first_axes);
+  const auto steps = constants(at, 4, "steps", numbers(count, 1));
+  if (!axes || !steps || count == 0)
     return found{};
-  if (ends->size() != starts->size() || axes->size() != starts->size()
-      || steps->size() != starts->size())
+  if (starts.size() != count || ends.size() != count || axes->size() != count
+      || steps->size() != count)
     return fail(errc::invalid_argument,
                 "starts, ends, axes and steps of one length expected, {}, {}, {} and {} found",
-                starts->size(), ends->size(), axes->size(), steps->size());
+                starts.size(), ends.size(), axes->size(), steps->size());
   auto normal = inference::axes_in(*axes, at.dims(0)->size());
   if (!normal)
     return propagate(normal);
   std::vector<slice_bounds> cuts;
-  for (std::size_t index = 0; index < starts->size(); ++index) {
+  for (std::size_t index = 0; index < count; ++index) {
     if ((*steps)[index] == 0 || (*steps)[index] == std::numeric_limits<std::int64_t>::min())
       return fail(errc::invalid_argument, "a step other than 0 expected, {} found",
                   (*steps)[index]);
-    cuts.push_back({(*normal)[index], std::clamp((*starts)[index], -far, far),
-                    std::clamp((*ends)[index], -far, far), (*steps)[index]});
+    cuts.push_back(
+        {(*normal)[index], clamped(starts[index]), clamped(ends[index]), (*steps)[index]});
   }
   return found{std::move(cuts)};
 }
@@ -63,8 +78,8 @@ slice_extent extent_of(const slice_bounds& cut, std::int64_t size) noexcept {
     return forward ? std::clamp<std::int64_t>(position, 0, size)
                    : std::clamp<std::int64_t>(position, -1, size - 1);
   };
-  slice_extent taken{bound(cut.start), 0};
-  const auto end = bound(cut.end);
+  slice_extent taken{bound(cut.start.number()), 0};
+  const auto end = bound(cut.end.number());
   if (forward && end > taken.first)
     taken.count = (end - taken.first - 1) / cut.step + 1;
   if (!forward && end < taken.first)
@@ -72,18 +87,27 @@ slice_extent extent_of(const slice_bounds& cut, std::int64_t size) noexcept {
   return taken;
 }
 
-bool takes_all(const slice_bounds& cut) noexcept {
-  return cut.start == 0 && cut.step == 1 && cut.end >= std::numeric_limits<std::int32_t>::max();
+bool takes_all(const slice_bounds& cut, dim of) noexcept {
+  if (cut.start != element{0} || cut.step != 1)
+    return false;
+  const auto enough =
+      of.known() ? of.size() : std::int64_t{std::numeric_limits<std::int32_t>::max()};
+  return cut.end.is_number() ? cut.end.number() >= enough : cut.end == element{of};
 }
 
 dim slice_size(const slice_bounds& cut, dim of, graph& symbols) {
+  if (takes_all(cut, of))
+    return of;
+  if (!cut.are_numbers()) {
+    const bool prefix = cut.start == element{0} && cut.step == 1 && cut.end.is_known();
+    return prefix && of.known() ? symbols.minimum(cut.end.size(), of.size()) : symbols.fresh_dim();
+  }
   if (of.known())
     return extent_of(cut, of.size()).count;
-  if (takes_all(cut))
-    return of;
-  const auto key = fmt::format("slice:{}:{}:{}:{}", of.symbol(), cut.start, cut.end, cut.step);
-  return symbols.derived_dim(
-      key, fmt::format("{}[{}:{}:{}]", to_string(of, symbols), cut.start, cut.end, cut.step));
+  const auto key =
+      fmt::format("slice:{}:{}:{}:{}", of.symbol(), cut.start.number(), cut.end.number(), cut.step);
+  return symbols.derived_dim(key, fmt::format("{}[{}:{}:{}]", to_string(of, symbols),
+                                              cut.start.number(), cut.end.number(), cut.step));
 }
 
 } // namespace troupe::graph
