@@ -18,6 +18,7 @@
 #include <charconv>
 #include <cstring>
 #include <exception>
+#include <limits>
 
 namespace troupe::protocol::rest {
 
@@ -146,7 +147,7 @@ asio::awaitable<bool> connection::read_header(request_head& into,
   expect_within(settings_.limits.request_time);
   http::request_parser<http::empty_body> parser;
   parser.header_limit(settings_.limits.header_bytes);
-  parser.body_limit(boost::none);
+  parser.body_limit(std::numeric_limits<std::uint64_t>::max()); // ours is checked later
   co_await http::async_read_header(socket_, buffer_, parser,
                                    asio::redirect_error(asio::use_awaitable, ec));
   if (late_) {
