@@ -3,13 +3,11 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/read.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 
 #include <algorithm>
-#include <cstring>
 #include <exception>
 
 namespace troupe::protocol::rpc {
@@ -18,9 +16,6 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 
 namespace {
-
-/// One read. What of a payload comes with the head before it is copied once, so this is not larger.
-constexpr std::size_t receive_bytes = 16'384;
 
 /// Handed to the system in one call, as far as it takes them.
 constexpr std::size_t gathered_frames = 32;
@@ -34,7 +29,16 @@ time_point now() noexcept {
 connection::connection(asio::ip::tcp::socket socket, std::shared_ptr<net::gate> gate,
                        net::membership member, service& behind, const limits& bounds)
     : member_(std::move(member)), socket_(std::move(socket)), gate_(std::move(gate)),
-      service_(behind), bounds_(bounds), in_(receive_bytes), scanner_(bounds),
+      service_(behind), bounds_(bounds),
+      reader_(
+          bounds,
+          [this] {
+            read_deadline_ = now() + bounds_.frame_time;
+            watch();
+          },
+          [this](std::uint64_t bytes) {
+            read_deadline_ += bounds_.frame_time_per_mib * static_cast<std::int64_t>(bytes >> 20);
+          }),
       event_(socket_.get_executor()), watchdog_(socket_.get_executor()) {}
 
 void connection::start() {
@@ -81,117 +85,19 @@ asio::awaitable<void> connection::read_frames() {
     co_await wait_for_room();
     if (leaving_)
       break;
-    const auto end = co_await read_frame();
+    const auto end = co_await reader_.read(socket_, *dispatcher_);
     read_deadline_ = time_point::max();
-    if (end == frame_end::peer_left)
+    if (end == frame_reader::end::closed && !late_)
       co_return;
-    if (end == frame_end::broken)
+    if (end != frame_reader::end::complete) {
       leaving_ = true;
-    in_frame_ = begin_ < end_;
+      const error too_slow{errc::deadline_exceeded, "a frame took too long to arrive"};
+      dispatcher_->break_off(reader_.scanner(), reader_.opened(),
+                             late_ ? too_slow : reader_.failure());
+    }
     leave_if_drained();
   }
   co_await say_goodbye();
-}
-
-asio::awaitable<connection::frame_end> connection::read_frame() {
-  scanner_.reset();
-  head_.clear();
-  if (begin_ < end_)
-    frame_begins();
-  bool opened = false;
-  while (true) {
-    bool alive = co_await read_head();
-    if (alive && scanner_.now() == frame_scanner::state::failed) {
-      dispatcher_->break_off(scanner_, opened, scanner_.failure());
-      co_return frame_end::broken;
-    }
-    if (alive && !opened) {
-      if (const auto done = dispatcher_->open(head()); !done) {
-        dispatcher_->break_off(scanner_, opened, done.error());
-        co_return frame_end::broken;
-      }
-      opened = true;
-    }
-    if (alive && scanner_.now() == frame_scanner::state::done) {
-      dispatcher_->finish(head());
-      co_return frame_end::complete;
-    }
-    if (alive)
-      alive = co_await read_payload();
-    if (!alive && late_) {
-      dispatcher_->break_off(scanner_, opened,
-                             {errc::deadline_exceeded, "a frame took too long to arrive"});
-      co_return frame_end::broken;
-    }
-    if (!alive)
-      co_return frame_end::peer_left;
-    scanner_.payload_taken();
-  }
-}
-
-asio::awaitable<bool> connection::read_head() {
-  while (true) {
-    const auto taken = scanner_.scan(std::span{in_}.subspan(begin_, end_ - begin_));
-    head_.insert(head_.end(), in_.begin() + static_cast<std::ptrdiff_t>(begin_),
-                 in_.begin() + static_cast<std::ptrdiff_t>(begin_ + taken));
-    begin_ += taken;
-    if (scanner_.now() != frame_scanner::state::head)
-      co_return true;
-    const bool alive = co_await fill();
-    if (!alive)
-      co_return false;
-  }
-}
-
-asio::awaitable<bool> connection::read_payload() {
-  const auto size = scanner_.payload_size();
-  std::byte* const place = dispatcher_->place_payload(size);
-  read_deadline_ += bounds_.frame_time_per_mib * static_cast<std::int64_t>(size >> 20);
-  std::uint64_t got = std::min<std::uint64_t>(size, end_ - begin_);
-  if (place && got > 0)
-    std::memcpy(place, in_.data() + begin_, got);
-  begin_ += got;
-  while (got < size) {
-    // Nothing is left in the buffer. What follows the payload may come with its end.
-    begin_ = end_ = 0;
-    std::size_t received = 0;
-    error_code ec;
-    if (place) {
-      const std::array<asio::mutable_buffer, 2> into{asio::buffer(place + got, size - got),
-                                                     asio::buffer(in_)};
-      received =
-          co_await socket_.async_read_some(into, asio::redirect_error(asio::use_awaitable, ec));
-    } else {
-      received = co_await socket_.async_read_some(asio::buffer(in_),
-                                                  asio::redirect_error(asio::use_awaitable, ec));
-    }
-    if (ec)
-      co_return false;
-    const auto part = std::min<std::uint64_t>(received, size - got);
-    got += part;
-    if (!place)
-      begin_ = part;
-    end_ = begin_ + (received - part);
-  }
-  co_return true;
-}
-
-asio::awaitable<bool> connection::fill() {
-  if (begin_ > 0) {
-    std::memmove(in_.data(), in_.data() + begin_, end_ - begin_);
-    end_ -= begin_;
-    begin_ = 0;
-  }
-  error_code ec;
-  const auto room = asio::buffer(in_.data() + end_, in_.size() - end_);
-  const std::size_t received =
-      co_await socket_.async_read_some(room, asio::redirect_error(asio::use_awaitable, ec));
-  if (ec)
-    co_return false;
-  end_ += received;
-  if (!in_frame_)
-    frame_begins();
-  co_return true;
 }
 
 asio::awaitable<void> connection::wait_for_room() {
@@ -213,29 +119,7 @@ asio::awaitable<void> connection::say_goodbye() {
   socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ec);
   read_deadline_ = now() + bounds_.linger_time;
   watch();
-  while (!ec)
-    co_await socket_.async_read_some(asio::buffer(in_),
-                                     asio::redirect_error(asio::use_awaitable, ec));
-}
-
-void connection::frame_begins() {
-  in_frame_ = true;
-  read_deadline_ = now() + bounds_.frame_time;
-  watch();
-}
-
-frame_head connection::head() const {
-  const value_bytes bytes{head_};
-  frame_head found;
-  found.kind = scanner_.kind().value_or(frame_kind::notification);
-  found.id = scanner_.id().value_or(0);
-  const std::size_t method = found.kind == frame_kind::notification ? 1 : 2;
-  found.method = bytes.subspan(scanner_.element(method),
-                               scanner_.element(method + 1) - scanner_.element(method));
-  found.first =
-      bytes.subspan(scanner_.header_begin(), scanner_.header_end() - scanner_.header_begin());
-  found.parameters = scanner_.parameters();
-  return found;
+  co_await reader_.discard(socket_);
 }
 
 bool connection::flushed() const noexcept {
@@ -287,7 +171,7 @@ void connection::write() {
 }
 
 void connection::leave_if_drained() {
-  if (!draining_ || leaving_ || in_frame_ || dispatcher_->in_flight() > 0 || !flushed())
+  if (!draining_ || leaving_ || reader_.in_frame() || dispatcher_->in_flight() > 0 || !flushed())
     return;
   leaving_ = true;
   // Nothing is being sent: this wakes the reader alone.

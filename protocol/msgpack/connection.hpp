@@ -9,7 +9,6 @@
 
 #include <boost/asio/awaitable.hpp>
 
-#include <array>
 #include <deque>
 #include <memory>
 #include <vector>
@@ -26,21 +25,14 @@ public:
   void abort() override;
 
 private:
-  enum class frame_end { complete, peer_left, broken };
   template <class T>
   using awaitable = boost::asio::awaitable<T>;
 
   awaitable<void> run(std::shared_ptr<connection> self);
   awaitable<void> read_frames();
-  awaitable<frame_end> read_frame();
-  awaitable<bool> read_head();
-  awaitable<bool> read_payload();
-  awaitable<bool> fill();
   awaitable<void> wait_for_room();
   awaitable<void> say_goodbye();
 
-  void frame_begins();
-  [[nodiscard]] frame_head head() const;
   void send(outgoing_frame frame);
   void write();
   [[nodiscard]] bool flushed() const noexcept;
@@ -56,12 +48,7 @@ private:
   limits bounds_;
   std::shared_ptr<dispatcher> dispatcher_;
 
-  std::vector<std::byte> in_; ///< received and not yet consumed: [begin_, end_)
-  std::size_t begin_ = 0;
-  std::size_t end_ = 0;
-  frame_scanner scanner_;
-  std::vector<std::byte> head_; ///< of the frame being received
-  bool in_frame_ = false;
+  frame_reader reader_;
 
   std::deque<outgoing_frame> queue_;
   std::vector<outgoing_frame> sending_;

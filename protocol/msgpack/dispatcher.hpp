@@ -1,8 +1,7 @@
 #pragma once
 
-#include "protocol/msgpack/decode.hpp"
 #include "protocol/msgpack/frame.hpp"
-#include "protocol/msgpack/scanner.hpp"
+#include "protocol/msgpack/frame_reader.hpp"
 #include "protocol/service.hpp"
 
 #include <functional>
@@ -13,20 +12,10 @@
 
 namespace troupe::protocol::rpc {
 
-/// A frame up to its first payload, or whole if it has none. The views live as long as the frame is
-/// being received.
-struct frame_head {
-  frame_kind kind = frame_kind::request;
-  std::uint32_t id = 0;
-  value_bytes method;
-  value_bytes first; ///< the first of params; empty if there is none
-  std::uint32_t parameters = 0;
-};
-
 /// The requests of one connection: what each method does, which calls are in flight, and where the
 /// payloads of the frame being received go. Knows no sockets. Used on the connection's strand
 /// alone.
-class dispatcher : public std::enable_shared_from_this<dispatcher> {
+class dispatcher final : public frame_sink, public std::enable_shared_from_this<dispatcher> {
 public:
   /// On the strand.
   using send_fn = std::function<void(outgoing_frame)>;
@@ -35,14 +24,11 @@ public:
 
   dispatcher(service& behind, send_fn send, post_fn post);
 
-  /// A frame's head has come. An error means that the connection cannot go on. A refused request is
-  /// answered here, before its payload has arrived.
-  [[nodiscard]] result<void> open(const frame_head& head);
-  /// Where the next payload of the frame goes; null: throw it away.
-  [[nodiscard]] std::byte* place_payload(std::uint64_t bytes);
-  /// The frame is complete: calls the service.
-  void finish(const frame_head& head);
-
+  /// A refused request is answered here, before its payload has arrived.
+  [[nodiscard]] result<void> open(const frame_head& head) override;
+  [[nodiscard]] std::byte* place_payload(std::uint64_t bytes) override;
+  /// Calls the service.
+  void finish(const frame_head& head) override;
   /// The frame will never be complete: says why, as the answer of its request where that has none
   /// yet, else as a notification.
   void break_off(const frame_scanner& scanner, bool opened, const error& failure);
