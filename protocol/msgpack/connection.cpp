@@ -5,7 +5,6 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <boost/asio/write.hpp>
 
 #include <algorithm>
 #include <exception>
@@ -16,9 +15,6 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 
 namespace {
-
-/// Handed to the system in one call, as far as it takes them.
-constexpr std::size_t gathered_frames = 32;
 
 time_point now() noexcept {
   return std::chrono::steady_clock::now();
@@ -39,6 +35,9 @@ connection::connection(asio::ip::tcp::socket socket, std::shared_ptr<net::gate> 
           [this](std::uint64_t bytes) {
             read_deadline_ += bounds_.frame_time_per_mib * static_cast<std::int64_t>(bytes >> 20);
           }),
+      writer_(
+          socket_, [this] { write_deadline_ = now() + bounds_.write_time; },
+          [this](const error_code& ec) { on_sent(ec); }),
       event_(socket_.get_executor()), watchdog_(socket_.get_executor()) {}
 
 void connection::start() {
@@ -109,7 +108,7 @@ asio::awaitable<void> connection::wait_for_room() {
 }
 
 asio::awaitable<void> connection::say_goodbye() {
-  while (socket_.is_open() && (dispatcher_->in_flight() > 0 || !flushed())) {
+  while (socket_.is_open() && (dispatcher_->in_flight() > 0 || !writer_.flushed())) {
     error_code cancelled;
     event_.expires_at(time_point::max());
     co_await event_.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
@@ -122,56 +121,28 @@ asio::awaitable<void> connection::say_goodbye() {
   co_await reader_.discard(socket_);
 }
 
-bool connection::flushed() const noexcept {
-  return queue_.empty() && sending_.empty();
-}
-
 void connection::send(outgoing_frame frame) {
-  unsent_ += frame.bytes();
-  paused_ = paused_ || unsent_ > bounds_.output_bytes;
-  queue_.push_back(std::move(frame));
-  event_.cancel();
-  write();
-}
-
-void connection::write() {
-  if (!sending_.empty() || queue_.empty() || !socket_.is_open())
-    return;
-  const auto count = static_cast<std::ptrdiff_t>(std::min(queue_.size(), gathered_frames));
-  sending_.assign(std::make_move_iterator(queue_.begin()),
-                  std::make_move_iterator(queue_.begin() + count));
-  queue_.erase(queue_.begin(), queue_.begin() + count);
-  std::vector<asio::const_buffer> buffers;
-  std::size_t bytes = 0;
-  for (const auto& frame : sending_) {
-    bytes += frame.bytes();
-    for (const auto piece : frame.pieces())
-      buffers.emplace_back(piece.data(), piece.size());
-  }
+  writer_.send(std::move(frame), shared_from_this());
   write_deadline_ = now() + bounds_.write_time;
   watch();
-  const auto on_progress = [self = shared_from_this()](const error_code& ec,
-                                                       std::size_t) -> std::size_t {
-    self->write_deadline_ = now() + self->bounds_.write_time;
-    return ec ? 0 : std::size_t{1} << 30;
-  };
-  asio::async_write(socket_, buffers, on_progress,
-                    [self = shared_from_this(), bytes](error_code ec, std::size_t) {
-                      self->sending_.clear();
-                      self->unsent_ -= bytes;
-                      self->write_deadline_ = time_point::max();
-                      if (self->unsent_ <= self->bounds_.output_bytes / 2)
-                        self->paused_ = false;
-                      self->event_.cancel();
-                      if (ec)
-                        return self->close();
-                      self->write();
-                      self->leave_if_drained();
-                    });
+  paused_ = paused_ || writer_.unsent() > bounds_.output_bytes;
+  event_.cancel();
+}
+
+void connection::on_sent(const error_code& ec) {
+  if (writer_.flushed())
+    write_deadline_ = time_point::max();
+  if (writer_.unsent() <= bounds_.output_bytes / 2)
+    paused_ = false;
+  event_.cancel();
+  if (ec)
+    return close();
+  leave_if_drained();
 }
 
 void connection::leave_if_drained() {
-  if (!draining_ || leaving_ || reader_.in_frame() || dispatcher_->in_flight() > 0 || !flushed())
+  if (!draining_ || leaving_ || reader_.in_frame() || dispatcher_->in_flight() > 0
+      || !writer_.flushed())
     return;
   leaving_ = true;
   // Nothing is being sent: this wakes the reader alone.

@@ -5,13 +5,12 @@
 // socket's strand. Private to protocol/.
 
 #include "protocol/msgpack/dispatcher.hpp"
+#include "protocol/msgpack/frame_writer.hpp"
 #include "protocol/net/tcp_server.hpp"
 
 #include <boost/asio/awaitable.hpp>
 
-#include <deque>
 #include <memory>
-#include <vector>
 
 namespace troupe::protocol::rpc {
 
@@ -34,8 +33,7 @@ private:
   awaitable<void> say_goodbye();
 
   void send(outgoing_frame frame);
-  void write();
-  [[nodiscard]] bool flushed() const noexcept;
+  void on_sent(const boost::system::error_code& ec);
   void leave_if_drained();
   void watch();
   void on_watch();
@@ -50,10 +48,8 @@ private:
 
   frame_reader reader_;
 
-  std::deque<outgoing_frame> queue_;
-  std::vector<outgoing_frame> sending_;
-  std::size_t unsent_ = 0; ///< bytes in both
-  bool paused_ = false;    ///< unsent_ has passed its limit and not yet fallen to half of it
+  frame_writer writer_;
+  bool paused_ = false; ///< too much is unsent, and not yet down to half of that
   bool draining_ = false;
   bool leaving_ = false; ///< no more frames are read
 
