@@ -89,7 +89,8 @@ constexpr std::array logical_not{candidate{"reference", make_reference_not}};
 constexpr std::array pad{candidate{"reference", make_reference_pad}};
 constexpr std::array range{candidate{"reference", make_reference_range}};
 constexpr std::array reduce{candidate{"reference", make_reference_reduce}};
-constexpr std::array reorder{candidate{"reference", make_reference_reorder}};
+constexpr std::array reorder{candidate{"onednn", make_onednn_reorder},
+                             candidate{"reference", make_reference_reorder}};
 constexpr std::array resize{candidate{"reference", make_reference_resize}};
 constexpr std::array shape{candidate{"reference", make_reference_shape}};
 constexpr std::array slice{candidate{"reference", make_reference_slice}};

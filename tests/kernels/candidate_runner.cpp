@@ -72,11 +72,11 @@ bool candidate_runner::is_activation(std::size_t input) const {
 }
 
 std::size_t candidate_runner::candidates() const {
-  return cpu::candidates_for("", node_.op_type).size();
+  return cpu::candidates_for(node_.domain, node_.op_type).size();
 }
 
 candidate_run candidate_runner::run(std::size_t index, weight_cache& weights) const {
-  return run(cpu::candidates_for("", node_.op_type)[index], weights);
+  return run(cpu::candidates_for(node_.domain, node_.op_type)[index], weights);
 }
 
 candidate_run candidate_runner::run(const cpu::candidate& from, weight_cache& weights) const {
@@ -94,10 +94,11 @@ candidate_run candidate_runner::run(const cpu::candidate& from, weight_cache& we
     views.push_back({blocks.back().get(), desc});
   }
   const tensor_desc plain{dtype::float32, node_.output, layout::row_major};
-  const tensor_desc output{dtype::float32, node_.output, node_.format};
+  const tensor_desc output{dtype::float32, node_.output,
+                           node_.output_format.value_or(node_.format)};
   const bool wanted = true;
   const cpu::kernel_thread prepared{node_.threads};
-  const kernel_spec spec{"",           node_.op_type, node_.version,  &node_.attributes, inputs,
+  const kernel_spec spec{node_.domain, node_.op_type, node_.version,  &node_.attributes, inputs,
                          {&output, 1}, {&wanted, 1},  node_.post_ops, node_.threads};
   candidate_run done;
   const auto choice = cpu::choose_from({&from, 1}, spec, weights);
@@ -126,6 +127,7 @@ candidate_run candidate_runner::run(const cpu::candidate& from, weight_cache& we
 candidate_run candidate_runner::run_reference() const {
   auto plain = *this;
   plain.node_.format = layout::row_major;
+  plain.node_.output_format.reset();
   weight_cache weights;
   return plain.run(candidates() - 1, weights);
 }

@@ -3,6 +3,7 @@
 #include "kernels/cpu/candidate.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ struct kernel_case {
       layout::row_major; ///< of the activations: output, input 0, and inputs of its shape
   int threads = 1;
   int version = 13;
+  std::string domain = {};
+  std::optional<layout> output_format = {}; ///< where it is not that of the inputs
 };
 
 struct candidate_run {
