@@ -1,0 +1,30 @@
+#pragma once
+
+#include "runtime/placement/latency_profile.hpp"
+
+#include <cstdint>
+#include <span>
+
+namespace troupe::batching {
+
+/// How a batch runs when the plan for its own size may not be there yet.
+struct bucket_choice {
+  enum class way : std::uint8_t {
+    exact, ///< the wanted bucket is planned
+    pad,   ///< a larger bucket is planned: rows are padded up to it
+    split, ///< smaller ones are planned: several runs
+    wait,  ///< until the wanted bucket is planned
+  };
+  way how = way::wait;
+  std::int64_t bucket = 0;
+};
+
+/// Chooses for `rows` rows, of which `wanted` is the smallest bucket that holds them, among those
+/// planned (ascending), by the profile's times. `planning` is what making the missing plan takes:
+/// the wait is chosen when it is the fastest way to the answer.
+[[nodiscard]] bucket_choice choose_bucket(std::int64_t rows, std::int64_t wanted,
+                                          std::span<const std::int64_t> planned,
+                                          const placement::latency_profile& profile,
+                                          duration planning);
+
+} // namespace troupe::batching

@@ -1,0 +1,162 @@
+#pragma once
+
+// Requests waiting for one placement. Requests that may run together share a lane; within a lane
+// the order is priority, then deadline, then arrival. Not thread-safe: a batcher owns one.
+
+#include "runtime/batching/policy.hpp"
+#include "runtime/batching/shape_key.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <iterator>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace troupe::batching {
+
+template <class Job>
+class queue {
+public:
+  struct item {
+    Job job;
+    std::int64_t rows = 1;
+    std::uint32_t priority = 1; ///< 1 = highest
+    time_point deadline{};
+    time_point arrived{};
+    std::uint64_t sequence = 0; ///< set by push
+  };
+
+  [[nodiscard]] std::int64_t rows() const noexcept { return rows_; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+
+  void push(const shape_key& key, item waiting) {
+    waiting.sequence = next_sequence_++;
+    auto& into = lanes_[key];
+    rows_ += waiting.rows;
+    into.rows += waiting.rows;
+    ++size_;
+    into.oldest = into.items.empty() ? waiting.arrived : std::min(into.oldest, waiting.arrived);
+    earliest_expiry_ = size_ == 1 ? waiting.deadline : std::min(earliest_expiry_, waiting.deadline);
+    auto at = std::upper_bound(into.items.begin(), into.items.end(), waiting, before);
+    into.items.insert(at, std::move(waiting));
+  }
+
+  /// The next batch that the policy closes at `now`: at most `max_rows` rows of one lane, or one
+  /// larger request alone. Empty if nothing is to leave.
+  [[nodiscard]] std::vector<item> take(const policy& rule, const device_view& device,
+                                       time_point now) {
+    auto chosen = lanes_.end();
+    for (auto lane = lanes_.begin(); lane != lanes_.end(); ++lane) {
+      if (should_close(rule, view(lane->second), device, now)
+          && (chosen == lanes_.end()
+              || ahead(rule, lane->second.items.front(), chosen->second.items.front())))
+        chosen = lane;
+    }
+    std::vector<item> batch;
+    if (chosen == lanes_.end())
+      return batch;
+    auto& items = chosen->second.items;
+    const auto barrier = rule.preserve_ordering ? first_of_others(chosen) : next_sequence_;
+    std::int64_t taken = 0;
+    while (!items.empty() && (taken == 0 || taken + items.front().rows <= rule.max_rows)
+           && items.front().sequence <= barrier) {
+      taken += items.front().rows;
+      batch.push_back(std::move(items.front()));
+      items.pop_front();
+    }
+    size_ -= batch.size();
+    forget(chosen, taken);
+    return batch;
+  }
+
+  /// Takes out every request for which `gone(item)` holds, in no particular order.
+  template <class Predicate>
+  std::vector<item> remove_if(Predicate gone) {
+    std::vector<item> out;
+    for (auto lane = lanes_.begin(); lane != lanes_.end();) {
+      auto& items = lane->second.items;
+      auto keep = std::stable_partition(items.begin(), items.end(),
+                                        [&](const item& waiting) { return !gone(waiting); });
+      std::int64_t left = 0;
+      for (auto it = keep; it != items.end(); ++it)
+        left += it->rows;
+      size_ -= static_cast<std::size_t>(std::distance(keep, items.end()));
+      std::move(keep, items.end(), std::back_inserter(out));
+      items.erase(keep, items.end());
+      lane = forget(lane, left);
+    }
+    earliest_expiry_ = time_point::max();
+    for (const auto& [key, lane] : lanes_)
+      for (const auto& waiting : lane.items)
+        earliest_expiry_ = std::min(earliest_expiry_, waiting.deadline);
+    return out;
+  }
+
+  /// When `take` should be asked again although nothing happened.
+  [[nodiscard]] std::optional<time_point> next_close(const policy& rule,
+                                                     const device_view& device) const {
+    std::optional<time_point> first;
+    for (const auto& [key, lane] : lanes_)
+      if (auto at = next_deadline(rule, view(lane), device); at && (!first || *at < *first))
+        first = at;
+    return first;
+  }
+
+  /// No request expires before this; only a lower bound, because requests also leave.
+  [[nodiscard]] std::optional<time_point> next_expiry() const {
+    return size_ == 0 ? std::nullopt : std::optional{earliest_expiry_};
+  }
+
+private:
+  struct lane_of_equals {
+    std::deque<item> items;
+    std::int64_t rows = 0;
+    time_point oldest{};
+  };
+  using lane_map = std::unordered_map<shape_key, lane_of_equals, shape_key_hash>;
+
+  static bool before(const item& a, const item& b) noexcept {
+    return std::tie(a.priority, a.deadline, a.sequence)
+           < std::tie(b.priority, b.deadline, b.sequence);
+  }
+
+  static bool ahead(const policy& rule, const item& a, const item& b) noexcept {
+    return rule.preserve_ordering ? a.sequence < b.sequence : before(a, b);
+  }
+
+  static queue_view view(const lane_of_equals& of) noexcept { return {of.rows, of.oldest}; }
+
+  std::uint64_t first_of_others(typename lane_map::iterator chosen) const {
+    auto first = next_sequence_;
+    for (auto lane = lanes_.begin(); lane != lanes_.end(); ++lane)
+      if (lane->first == chosen->first)
+        continue;
+      else
+        for (const auto& waiting : lane->second.items)
+          first = std::min(first, waiting.sequence);
+    return first;
+  }
+
+  typename lane_map::iterator forget(typename lane_map::iterator at, std::int64_t rows) {
+    rows_ -= rows;
+    at->second.rows -= rows;
+    const auto& items = at->second.items;
+    if (items.empty())
+      return lanes_.erase(at);
+    at->second.oldest = std::min_element(items.begin(), items.end(), [](auto& a, auto& b) {
+                          return a.arrived < b.arrived;
+                        })->arrived;
+    return std::next(at);
+  }
+
+  lane_map lanes_;
+  std::int64_t rows_ = 0;
+  std::size_t size_ = 0;
+  std::uint64_t next_sequence_ = 0;
+  time_point earliest_expiry_ = time_point::max();
+};
+
+} // namespace troupe::batching

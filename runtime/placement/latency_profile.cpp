@@ -1,0 +1,38 @@
+#include "runtime/placement/latency_profile.hpp"
+
+#include <iterator>
+
+namespace troupe::placement {
+
+namespace {
+
+constexpr double weight_of_newest = 0.2;
+constexpr std::chrono::milliseconds unknown{1};
+
+} // namespace
+
+void latency_profile::record(std::int64_t rows, duration took) {
+  auto [at, fresh] = seen_.try_emplace(rows, static_cast<double>(took.count()));
+  if (!fresh)
+    at->second += weight_of_newest * (static_cast<double>(took.count()) - at->second);
+}
+
+duration latency_profile::estimate(std::int64_t rows) const {
+  if (seen_.empty())
+    return unknown;
+  auto nanoseconds = [](double value) { return duration{static_cast<std::int64_t>(value)}; };
+  auto above = seen_.lower_bound(rows);
+  if (above != seen_.end() && above->first == rows)
+    return nanoseconds(above->second);
+  if (above == seen_.begin()) // a smaller batch costs no more than the smallest one seen
+    return nanoseconds(above->second);
+  const auto below = std::prev(above);
+  if (above == seen_.end()) // beyond the largest: in proportion, the cautious guess
+    return nanoseconds(below->second * static_cast<double>(rows)
+                       / static_cast<double>(below->first));
+  const auto share =
+      static_cast<double>(rows - below->first) / static_cast<double>(above->first - below->first);
+  return nanoseconds(below->second + share * (above->second - below->second));
+}
+
+} // namespace troupe::placement

@@ -1,0 +1,125 @@
+#include "runtime/store/ledger.hpp"
+
+#include <algorithm>
+
+namespace troupe::store {
+
+result<std::shared_ptr<buffer>> ledger::lease(std::uint64_t waiter, std::size_t bytes,
+                                              time_point /*now*/) {
+  const auto size = size_class(bytes);
+  if (size + reserved_ > limits_.budget_bytes)
+    return fail(errc::resource_exhausted,
+                "device memory: a block of {} bytes is wanted, the budget is {} bytes of which {} "
+                "hold weights",
+                size, limits_.budget_bytes, reserved_);
+  if (waiting_.empty()) { // nobody is overtaken
+    auto block = try_lease(size);
+    if (!block || *block)
+      return block;
+  }
+  if (waiting_.size() >= limits_.max_waiting)
+    return fail(errc::resource_exhausted, "device memory: {} requests for blocks wait already",
+                waiting_.size());
+  waiting_.push_back({waiter, size});
+  return std::shared_ptr<buffer>{};
+}
+
+std::vector<ledger::grant> ledger::give_back(std::shared_ptr<buffer> block, time_point now) {
+  const auto size = block->size();
+  leased_ -= size;
+  free_ += size;
+  idle_.emplace(size, idle_block{std::move(block), now});
+  return serve();
+}
+
+std::vector<ledger::grant> ledger::lost(std::size_t bytes, time_point /*now*/) {
+  leased_ -= bytes;
+  return serve();
+}
+
+void ledger::forget(std::uint64_t waiter) {
+  std::erase_if(waiting_, [waiter](const request& held) { return held.waiter == waiter; });
+}
+
+result<void> ledger::reserve(std::size_t bytes) {
+  if (!make_room(bytes))
+    return fail(
+        errc::resource_exhausted,
+        "device memory: {} bytes of weights are to be loaded, the budget is {} bytes of which "
+        "{} hold weights and {} are at work",
+        bytes, limits_.budget_bytes, reserved_, leased_);
+  reserved_ += bytes;
+  return {};
+}
+
+std::vector<ledger::grant> ledger::release(std::size_t bytes, time_point /*now*/) {
+  reserved_ -= std::min(bytes, reserved_);
+  return serve();
+}
+
+std::optional<time_point> ledger::expire(time_point now) {
+  std::optional<time_point> next;
+  for (auto at = idle_.begin(); at != idle_.end();) {
+    const auto due = at->second.since + limits_.idle_expiry;
+    if (due <= now) {
+      free_ -= at->first;
+      at = idle_.erase(at);
+      continue;
+    }
+    if (!next || due < *next)
+      next = due;
+    ++at;
+  }
+  return next;
+}
+
+// Null means: not now.
+result<std::shared_ptr<buffer>> ledger::try_lease(std::size_t bytes) {
+  // A block up to twice as large is taken too: better than a new one beside it.
+  if (auto at = idle_.lower_bound(bytes); at != idle_.end() && at->first <= 2 * bytes) {
+    auto block = std::move(at->second.block);
+    idle_.erase(at);
+    free_ -= block->size();
+    leased_ += block->size();
+    return block;
+  }
+  if (!make_room(bytes))
+    return std::shared_ptr<buffer>{};
+  auto made = on_->allocate(bytes);
+  if (!made) {
+    if (leased_ > 0) // the machine has less than the budget says: what is leased comes back
+      return std::shared_ptr<buffer>{};
+    return propagate(std::move(made));
+  }
+  leased_ += (*made)->size();
+  return std::shared_ptr<buffer>{std::move(*made)};
+}
+
+std::vector<ledger::grant> ledger::serve() {
+  std::vector<grant> made;
+  while (!waiting_.empty()) {
+    auto block = try_lease(waiting_.front().bytes);
+    if (block && !*block)
+      break;
+    // A grant without a block tells the waiter that the device has none left.
+    made.push_back({waiting_.front().waiter, block ? std::move(*block) : nullptr});
+    waiting_.pop_front();
+  }
+  return made;
+}
+
+// Drops idle blocks, the longest unused first, until `bytes` more fit into the budget.
+bool ledger::make_room(std::size_t bytes) {
+  if (leased_ + reserved_ + bytes > limits_.budget_bytes)
+    return false;
+  while (leased_ + reserved_ + free_ + bytes > limits_.budget_bytes) {
+    auto oldest = std::min_element(idle_.begin(), idle_.end(), [](auto& a, auto& b) {
+      return a.second.since < b.second.since;
+    });
+    free_ -= oldest->first;
+    idle_.erase(oldest);
+  }
+  return true;
+}
+
+} // namespace troupe::store

@@ -1,0 +1,83 @@
+#pragma once
+
+// The books of one device's memory: which blocks exist, which are free, who waits. Activation
+// blocks and hot weights share one budget. Not thread-safe: a memory actor owns one.
+
+#include "kernels/base/clock.hpp"
+#include "kernels/device/device.hpp"
+#include "runtime/store/size_class.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace troupe::store {
+
+class ledger {
+public:
+  struct limits {
+    std::size_t budget_bytes = 0;
+    duration idle_expiry = std::chrono::seconds{10}; ///< a free block goes back to the device then
+    std::size_t max_waiting = 64;
+  };
+
+  struct grant {
+    std::uint64_t waiter = 0;
+    std::shared_ptr<buffer> block;
+  };
+
+  /// `on` outlives the ledger.
+  ledger(device& on, limits with) : on_(&on), limits_(with) {}
+
+  /// A block of at least `bytes`: a free one of the size class, or a new one within the budget.
+  /// Null when it has to wait: then the waiter is queued and served by a later `give_back` or
+  /// `release`. resource_exhausted if it could never be granted or too many wait already.
+  [[nodiscard]] result<std::shared_ptr<buffer>> lease(std::uint64_t waiter, std::size_t bytes,
+                                                      time_point now);
+
+  /// Takes a leased block back; the grants that became possible, in the order of waiting.
+  [[nodiscard]] std::vector<grant> give_back(std::shared_ptr<buffer> block, time_point now);
+  /// A leased block was freed elsewhere (its holder died): its bytes leave the books.
+  [[nodiscard]] std::vector<grant> lost(std::size_t bytes, time_point now);
+  /// The waiter no longer wants a block.
+  void forget(std::uint64_t waiter);
+
+  /// Books bytes for hot weights; free blocks make room. resource_exhausted if they do not fit.
+  [[nodiscard]] result<void> reserve(std::size_t bytes);
+  [[nodiscard]] std::vector<grant> release(std::size_t bytes, time_point now);
+
+  /// Frees blocks idle since before `now - idle_expiry`; when to look again, if any are left.
+  std::optional<time_point> expire(time_point now);
+
+  [[nodiscard]] std::size_t leased_bytes() const noexcept { return leased_; }
+  [[nodiscard]] std::size_t free_bytes() const noexcept { return free_; }
+  [[nodiscard]] std::size_t reserved_bytes() const noexcept { return reserved_; }
+  [[nodiscard]] std::size_t waiting() const noexcept { return waiting_.size(); }
+
+private:
+  struct idle_block {
+    std::shared_ptr<buffer> block;
+    time_point since;
+  };
+  struct request {
+    std::uint64_t waiter;
+    std::size_t bytes;
+  };
+
+  result<std::shared_ptr<buffer>> try_lease(std::size_t bytes);
+  std::vector<grant> serve();
+  bool make_room(std::size_t bytes);
+
+  device* on_;
+  limits limits_;
+  std::multimap<std::size_t, idle_block> idle_; // by size
+  std::deque<request> waiting_;
+  std::size_t leased_ = 0;
+  std::size_t free_ = 0;
+  std::size_t reserved_ = 0;
+};
+
+} // namespace troupe::store
