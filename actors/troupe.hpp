@@ -27,27 +27,28 @@ using protocol::response_part;
 
 /// How a queue of requests becomes batches, unless a model's configuration says otherwise.
 struct batching_options {
-  std::string preset = "latency";                 ///< "latency", "throughput" or "explicit"
-  std::int64_t min_batch = 1;                     ///< explicit: rows worth leaving early for
-  std::chrono::microseconds max_wait{0};          ///< explicit: longest wait of the oldest request
-  std::int64_t max_batch = 256;                   ///< rows of one batch
+  std::string preset = "latency";        ///< "latency", "throughput" or "explicit"
+  std::int64_t min_batch = 1;            ///< explicit: rows worth leaving early for
+  std::chrono::microseconds max_wait{0}; ///< explicit: longest wait of the oldest request
+  std::int64_t max_batch = 256;          ///< rows of one batch
 };
 
 struct options {
   std::vector<std::string> devices{"cpu"}; ///< "cpu[:threads=N]", "sim[:launch_us=…,row_us=…]"
   std::filesystem::path model_repository;  ///< empty: models come through `load` alone
   bool load_all = true;                    ///< load the whole repository at start
+  bool load_on_miss = false; ///< a model of the repository is loaded when it is first asked for
   batching_options batching;
-  std::size_t max_requests = 4096;               ///< accepted and unanswered at once
-  std::size_t max_request_bytes = 1ULL << 30;    ///< payload of all of them together
-  std::size_t max_queue_rows = 4096;             ///< per placement
+  std::size_t max_requests = 4096;            ///< accepted and unanswered at once
+  std::size_t max_request_bytes = 1ULL << 30; ///< payload of all of them together
+  std::size_t max_queue_rows = 4096;          ///< per placement
   std::chrono::milliseconds default_deadline{60'000};
-  std::size_t device_memory_bytes = 0;           ///< budget per device; 0: what the machine has
+  std::size_t device_memory_bytes = 0; ///< budget per device; 0: what the machine has
   int scheduler_threads = 2;
 };
 
-/// A request inside a stage, with its admission units, deadline and cancellation. Move-only. A job that
-/// is dropped answers `internal`: exactly one final reply leaves in every case.
+/// A request inside a stage, with its admission units, deadline and cancellation. Move-only. A job
+/// that is dropped answers `internal`: exactly one final reply leaves in every case.
 class job {
 public:
   struct impl;
@@ -78,9 +79,9 @@ public:
 
   [[nodiscard]] virtual time_point now() const noexcept = 0;
 
-  /// Runs another model as part of `parent`: deadline and cancellation are the parent's, and its units
-  /// cover the sub-request, so that parents cannot starve their own children. `done` is called once,
-  /// on this stage's thread, never before `submit` returns.
+  /// Runs another model as part of `parent`: deadline and cancellation are the parent's, and its
+  /// units cover the sub-request, so that parents cannot starve their own children. `done` is
+  /// called once, on this stage's thread, never before `submit` returns.
   virtual void submit(const job& parent, inference_request request,
                       std::function<void(stage_context&, response_part)> done) = 0;
 
@@ -89,8 +90,8 @@ public:
   virtual void offload(std::function<void()> work, std::function<void(stage_context&)> done) = 0;
 };
 
-/// A model made of code. One instance lives in one actor: its members need no locks. An exception that
-/// leaves a call answers that job with `internal`; the stage is then made anew.
+/// A model made of code. One instance lives in one actor: its members need no locks. An exception
+/// that leaves a call answers that job with `internal`; the stage is then made anew.
 class stage {
 public:
   virtual ~stage() = default;
@@ -105,13 +106,15 @@ struct stage_signature {
   std::vector<protocol::tensor_metadata> outputs;
 };
 
-/// A running actor system with its devices and models. Thread-safe. Several may live in one process.
+/// A running actor system with its devices and models. Thread-safe. Several may live in one
+/// process.
 class runtime {
 public:
   [[nodiscard]] static result<std::unique_ptr<runtime>> start(options with = {});
   ~runtime(); ///< stop(5 s)
 
-  /// Loads a model: an ONNX file, or a directory laid out as in a repository. Blocks until it is warm.
+  /// Loads a model: an ONNX file, or a directory laid out as in a repository. Blocks until it is
+  /// warm.
   [[nodiscard]] result<void> load(const std::string& name, const std::filesystem::path& from);
   /// Loads or reloads a model of the repository.
   [[nodiscard]] result<void> load(const std::string& name);
@@ -126,15 +129,15 @@ public:
   [[nodiscard]] std::future<response_part> infer(inference_request request);
 
   [[nodiscard]] result<protocol::model_metadata> metadata(const std::string& model) const;
-  [[nodiscard]] std::vector<protocol::model_statistics> statistics(
-    const std::string& model = {}) const;
+  [[nodiscard]] std::vector<protocol::model_statistics>
+  statistics(const std::string& model = {}) const;
   [[nodiscard]] bool ready() const noexcept;
 
   /// The same system for a protocol's connections.
   [[nodiscard]] protocol::service& service() noexcept;
 
-  /// Two phases: refuses new requests, answers those accepted until the deadline, ends the rest with
-  /// `unavailable`. Returns when everything has stopped; later calls return at once.
+  /// Two phases: refuses new requests, answers those accepted until the deadline, ends the rest
+  /// with `unavailable`. Returns when everything has stopped; later calls return at once.
   void stop(std::chrono::milliseconds drain = std::chrono::seconds{5});
 
 private:

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "actors/commons.hpp"
+#include "actors/interfaces.hpp"
+#include "runtime/batching/queue.hpp"
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <deque>
+#include <optional>
+#include <unordered_map>
+
+namespace troupe::actors {
+
+/// Owns the queue of one placement and the table of what its device holds.
+class batcher_state {
+public:
+  static inline const char* name = "batcher";
+
+  explicit batcher_state(batcher_actor::pointer self) : self_(self) {}
+
+  batcher_actor::behavior_type make_behavior(commons_ptr shared, place_order_ptr what, int tickets);
+
+private:
+  using waiting = batching::queue<job_ptr>;
+
+  void enqueue(const job_ptr& asked);
+  void dispatch();
+  void send(std::vector<job_ptr> jobs);
+  void finished(const batch_outcome& outcome);
+  void failed(const batch& what, const error& why);
+  void device_down();
+  void drop_what_is_over();
+  void wake_at(time_point at);
+  void leave_if_done();
+  void report_depth();
+  [[nodiscard]] batching::device_view device() const;
+  [[nodiscard]] const served_model& model() const noexcept { return *what_->model; }
+  [[nodiscard]] time_point now() const noexcept { return shared_->clock->now(); }
+
+  batcher_actor::pointer self_;
+  commons_ptr shared_;
+  place_order_ptr what_;
+  int tickets_ = 0; ///< 0 while the device is down
+  waiting queue_;
+  std::deque<job_ptr> again_; ///< members of failed batches: each runs alone, once
+  std::unordered_map<std::uint64_t, batch_ptr> in_flight_;
+  std::optional<time_point> alarm_;
+  bool retiring_ = false;
+};
+
+/// Spawn with `sys.spawn(batcher, shared, order, tickets)`.
+batcher_actor::behavior_type batcher(batcher_actor::stateful_pointer<batcher_state> self,
+                                     commons_ptr shared, place_order_ptr what, int tickets);
+
+} // namespace troupe::actors

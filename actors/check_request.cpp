@@ -1,0 +1,211 @@
+#include "actors/check_request.hpp"
+
+#include "kernels/tensor/byte_strings.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <string_view>
+
+namespace troupe::actors {
+
+namespace {
+
+std::string names_of(const std::vector<tensor_signature>& of) {
+  std::vector<std::string_view> names;
+  for (const auto& one : of)
+    names.push_back(one.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+bool left_out(const named_tensor& input) noexcept {
+  return !input.value.data.owner && input.value.data.view.empty() && input.value.dims.empty();
+}
+
+result<void> check_dims(const served_model& model, const tensor_signature& declared,
+                        const named_tensor& input,
+                        std::map<std::string_view, std::int64_t>& symbols) {
+  const auto& dims = input.value.dims;
+  auto wrong = [&] {
+    return fail(errc::invalid_argument, "model {}: input \"{}\": expected shape {}, got {}",
+                model.name, input.name, to_string(std::span{declared.dims}),
+                to_string(std::span<const std::int64_t>{dims.data(), dims.size()}));
+  };
+  if (dims.size() != declared.dims.size())
+    return wrong();
+  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+    const bool batch_axis = axis == 0 && model.io.max_batch_size > 0;
+    if (declared.dims[axis] >= 0 && declared.dims[axis] != dims[axis] && !batch_axis)
+      return wrong();
+    if (batch_axis || declared.dims[axis] >= 0 || axis >= declared.dim_names.size()
+        || declared.dim_names[axis].empty())
+      continue;
+    const auto [at, fresh] = symbols.try_emplace(declared.dim_names[axis], dims[axis]);
+    if (!fresh && at->second != dims[axis])
+      return fail(
+          errc::invalid_argument,
+          "model {}: input \"{}\": axis {} (\"{}\") has size {}, another input has {} there",
+          model.name, input.name, axis, at->first, dims[axis], at->second);
+  }
+  return {};
+}
+
+result<void> check_payload(const served_model& model, const tensor_signature& declared,
+                           const named_tensor& input) {
+  const auto& value = input.value;
+  if (value.type != declared.type)
+    return fail(errc::invalid_argument, "model {}: input \"{}\": expected datatype {}, got {}",
+                model.name, input.name, to_string(declared.type), to_string(value.type));
+  const auto elements =
+      checked_element_count(std::span<const std::int64_t>{value.dims.data(), value.dims.size()});
+  if (!elements)
+    return fail(errc::invalid_argument, "model {}: input \"{}\": {}", model.name, input.name,
+                elements.error().text);
+  const auto bytes = static_cast<std::size_t>(*elements) * size_of(value.type);
+  if (value.type != dtype::string && value.data.size() != bytes)
+    return fail(errc::invalid_argument,
+                "model {}: input \"{}\": shape {} of {} takes {} bytes, got {}", model.name,
+                input.name,
+                to_string(std::span<const std::int64_t>{value.dims.data(), value.dims.size()}),
+                to_string(value.type), bytes, value.data.size());
+  return {};
+}
+
+// All inputs bring the same number of rows.
+result<void> count_rows(job::impl& asked) {
+  const auto& model = *asked.model;
+  asked.rows = 1;
+  if (model.io.max_batch_size <= 0)
+    return {};
+  const named_tensor* first = nullptr;
+  for (const auto& input : asked.request.inputs) {
+    if (left_out(input))
+      continue;
+    const auto rows = input.value.dims[0];
+    if (!first) {
+      first = &input;
+      asked.rows = rows;
+    } else if (rows != asked.rows) {
+      return fail(errc::invalid_argument,
+                  "model {}: input \"{}\" has {} rows, input \"{}\" has {}: axis 0 is the batch",
+                  model.name, input.name, rows, first->name, asked.rows);
+    }
+  }
+  if (asked.rows < 1 || asked.rows > model.io.max_batch_size)
+    return fail(errc::invalid_argument, "model {}: expected between 1 and {} rows (axis 0), got {}",
+                model.name, model.io.max_batch_size, asked.rows);
+  return {};
+}
+
+void set_key(job::impl& asked) {
+  batching::shape_key key;
+  for (const auto& input : asked.request.inputs)
+    key.add(input.value.type, input.value.dims, asked.model->io.max_batch_size > 0);
+  asked.key = std::move(key);
+}
+
+result<void> check_outputs(job::impl& asked) {
+  const auto& model = *asked.model;
+  asked.postprocess = !model.settings.softmax.empty();
+  for (const auto& wanted : asked.request.outputs) {
+    const auto& declared = model.io.outputs;
+    if (std::none_of(declared.begin(), declared.end(),
+                     [&](const auto& one) { return one.name == wanted.name; }))
+      return fail(errc::invalid_argument, "model {}: no output \"{}\"; it gives: {}", model.name,
+                  wanted.name, names_of(declared));
+    if (const auto at = wanted.parameters.find("classification"); at != wanted.parameters.end()) {
+      const auto* top = std::get_if<std::int64_t>(&at->second);
+      if (!top || *top < 1)
+        return fail(errc::invalid_argument,
+                    "model {}: output \"{}\": parameter classification: expected a number of at "
+                    "least 1",
+                    model.name, wanted.name);
+      asked.postprocess = true;
+    }
+  }
+  return {};
+}
+
+} // namespace
+
+result<checked_request> check_request(job::impl& asked) {
+  const auto& model = *asked.model;
+  auto& inputs = asked.request.inputs;
+  checked_request found;
+  std::vector<named_tensor> ordered(model.io.inputs.size());
+  std::map<std::string_view, std::int64_t> symbols;
+  for (auto& input : inputs) {
+    const auto declared = std::find_if(model.io.inputs.begin(), model.io.inputs.end(),
+                                       [&](const auto& one) { return one.name == input.name; });
+    if (declared == model.io.inputs.end())
+      return fail(errc::invalid_argument, "model {}: no input \"{}\"; it takes: {}", model.name,
+                  input.name, names_of(model.io.inputs));
+    auto& place = ordered[static_cast<std::size_t>(declared - model.io.inputs.begin())];
+    if (!place.name.empty())
+      return fail(errc::invalid_argument, "model {}: input \"{}\" is given twice", model.name,
+                  input.name);
+    if (auto ok = check_payload(model, *declared, input); !ok)
+      return propagate(std::move(ok));
+    if (auto ok = check_dims(model, *declared, input, symbols); !ok)
+      return propagate(std::move(ok));
+    found.needs_preprocess = found.needs_preprocess || declared->type == dtype::string;
+    place = std::move(input);
+  }
+  for (std::size_t i = 0; i < ordered.size(); ++i) {
+    if (!ordered[i].name.empty())
+      continue;
+    const auto& declared = model.io.inputs[i];
+    if (!declared.optional)
+      return fail(errc::invalid_argument, "model {}: input \"{}\" is missing; it takes: {}",
+                  model.name, declared.name, names_of(model.io.inputs));
+    found.needs_preprocess = true;
+    ordered[i] = {declared.name, tensor{declared.type, {}, {}}, {}};
+  }
+  inputs = std::move(ordered);
+  if (auto ok = count_rows(asked); !ok)
+    return propagate(std::move(ok));
+  if (auto ok = check_outputs(asked); !ok)
+    return propagate(std::move(ok));
+  if (!found.needs_preprocess)
+    set_key(asked);
+  return found;
+}
+
+result<void> complete_inputs(job::impl& asked) {
+  const auto& model = *asked.model;
+  for (std::size_t i = 0; i < asked.request.inputs.size(); ++i) {
+    auto& input = asked.request.inputs[i];
+    const auto& declared = model.io.inputs[i];
+    if (declared.type == dtype::string && !left_out(input)) {
+      if (auto elements = unpack_strings(input.value); !elements)
+        return fail(errc::invalid_argument, "model {}: input \"{}\": {}", model.name, input.name,
+                    elements.error().text);
+    }
+    if (!left_out(input) || model.platform == "stage")
+      continue; // a stage sees for itself what was left out
+    shape dims(declared.dims.begin(), declared.dims.end());
+    if (model.io.max_batch_size > 0 && !dims.empty())
+      dims[0] = asked.rows;
+    for (auto size : dims)
+      if (size < 0)
+        return fail(errc::invalid_argument,
+                    "model {}: input \"{}\" was left out and has no fixed shape to be filled: {}",
+                    model.name, declared.name, to_string(std::span{declared.dims}));
+    const auto width = size_of(declared.type);
+    const auto bytes = static_cast<std::size_t>(element_count(dims)) * width;
+    auto block = allocate_aligned(bytes);
+    if (declared.default_value.size() != width)
+      std::memset(block.get(), 0, bytes);
+    else
+      for (std::size_t at = 0; at < bytes; at += width)
+        std::memcpy(block.get() + at, declared.default_value.data(), width);
+    const auto* data = block.get();
+    input.value = tensor{declared.type, std::move(dims), {std::move(block), {data, bytes}}};
+  }
+  set_key(asked);
+  return {};
+}
+
+} // namespace troupe::actors

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "actors/admission.hpp"
+#include "actors/live_jobs.hpp"
+#include "actors/stage_table.hpp"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace troupe::actors {
+
+/// What every actor of one system shares. Thread-safe members only.
+struct commons {
+  std::shared_ptr<const clock_source> clock;
+  std::shared_ptr<stage_table> stages = std::make_shared<stage_table>();
+  std::shared_ptr<live_jobs> live;
+  std::shared_ptr<admission_budget> budget;
+  duration default_deadline = std::chrono::seconds{60};
+  /// Runs long computations of stages; tests run them at once.
+  std::function<void(std::function<void()>)> offload;
+
+  /// For tickets, batches and orders: never given twice, so that a late answer to an actor that was
+  /// restarted meanwhile names nothing.
+  [[nodiscard]] std::uint64_t fresh_number() noexcept { return ++last_number; }
+  std::atomic<std::uint64_t> last_number{0};
+
+  stage_id router = 0;
+  stage_id preprocess = 0;
+  stage_id postprocess = 0;
+  stage_id catalog = 0;
+  stage_id watchdog = 0;
+  std::vector<stage_id> storages;
+  stage_id supervisor = 0;
+};
+
+using commons_ptr = std::shared_ptr<commons>;
+
+} // namespace troupe::actors

@@ -1,0 +1,89 @@
+#include "actors/deliver.hpp"
+
+#include "actors/outputs.hpp"
+
+#include <algorithm>
+
+namespace troupe::actors {
+
+namespace {
+
+tensor rows_of(const tensor& whole, std::int64_t first, std::int64_t count, bool batched) {
+  if (!batched || whole.dims.empty())
+    return whole;
+  tensor part{whole.type, whole.dims, {whole.data.owner, {}}};
+  const auto row_bytes = whole.dims[0] > 0
+                             ? whole.data.size() / static_cast<std::size_t>(whole.dims[0])
+                             : std::size_t{0};
+  part.dims[0] = count;
+  part.data.view = whole.data.view.subspan(static_cast<std::size_t>(first) * row_bytes,
+                                           static_cast<std::size_t>(count) * row_bytes);
+  return part;
+}
+
+result<named_tensor> output_for(const served_model& model, std::size_t index, tensor value,
+                                const protocol::parameter_map& wanted) {
+  const auto& declared = model.io.outputs[index];
+  const auto& softmaxed = model.settings.softmax;
+  if (std::find(softmaxed.begin(), softmaxed.end(), declared.name) != softmaxed.end()) {
+    auto probabilities = softmax(value);
+    if (!probabilities)
+      return propagate(std::move(probabilities));
+    value = std::move(*probabilities);
+  }
+  if (const auto at = wanted.find("classification"); at != wanted.end()) {
+    auto classes = classify(value, std::get<std::int64_t>(at->second), declared.labels,
+                            model.io.max_batch_size > 0);
+    if (!classes)
+      return propagate(std::move(classes));
+    value = std::move(*classes);
+  }
+  return named_tensor{declared.name, std::move(value), {}};
+}
+
+response_part response_for(const batch_results& results, const job::impl& asked,
+                           std::int64_t first) {
+  const auto& model = *results.of->model;
+  const bool batched = model.io.max_batch_size > 0;
+  inference_response answer{model.name, model.version, asked.request.id, {}, {}};
+  auto add = [&](std::size_t index, const protocol::parameter_map& wanted) -> result<void> {
+    auto made = output_for(model, index,
+                           rows_of(results.outputs[index], first, asked.rows, batched), wanted);
+    if (!made)
+      return fail(made.error().code, "model {}: output \"{}\": {}", model.name,
+                  model.io.outputs[index].name, made.error().text);
+    answer.outputs.push_back(std::move(*made));
+    return {};
+  };
+  if (asked.request.outputs.empty()) {
+    for (std::size_t i = 0; i < results.outputs.size(); ++i)
+      if (auto ok = add(i, {}); !ok)
+        return propagate(std::move(ok));
+  }
+  for (const auto& wanted : asked.request.outputs) {
+    const auto at = std::find_if(model.io.outputs.begin(), model.io.outputs.end(),
+                                 [&](const auto& one) { return one.name == wanted.name; });
+    if (auto ok = add(static_cast<std::size_t>(at - model.io.outputs.begin()), wanted.parameters);
+        !ok)
+      return propagate(std::move(ok));
+  }
+  return answer;
+}
+
+} // namespace
+
+void deliver(const batch_results& results) {
+  std::int64_t first = 0;
+  for (const auto& asked : results.of->jobs) {
+    if (!asked->answered())
+      asked->answer(response_for(results, *asked, first));
+    first += asked->rows;
+  }
+}
+
+bool needs_postprocess(const batch& of) noexcept {
+  return std::any_of(of.jobs.begin(), of.jobs.end(),
+                     [](const auto& asked) { return asked->postprocess; });
+}
+
+} // namespace troupe::actors

@@ -1,0 +1,257 @@
+#include "actors/device_actor.hpp"
+
+#include "actors/deliver.hpp"
+#include "actors/hand_on.hpp"
+#include "runtime/batching/buckets.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace troupe::actors {
+
+namespace {
+
+constexpr std::size_t max_resting_runs = 64;
+
+std::vector<shape> dims_for(const batch& of, std::int64_t bucket) {
+  std::vector<shape> dims;
+  for (const auto& input : of.jobs.front()->request.inputs) {
+    dims.push_back(input.value.dims);
+    if (bucket > 0)
+      dims.back()[0] = bucket;
+  }
+  return dims;
+}
+
+// The sizes for which programs of this model are ready, ascending.
+std::vector<std::int64_t> planned_buckets(const batch& of, std::int64_t wanted) {
+  std::vector<std::int64_t> found;
+  for (std::int64_t size = 1; size <= of.model->io.max_batch_size; size *= 2)
+    if (size != wanted && of.where->runs->find(dims_for(of, size)))
+      found.push_back(size);
+  return found;
+}
+
+failure as_failure(const result<void>& outcome) {
+  return {outcome ? std::nullopt : std::optional{outcome.error()}};
+}
+
+} // namespace
+
+device_actor::behavior_type device_state::make_behavior(commons_ptr shared, device_setup setup) {
+  shared_ = std::move(shared);
+  setup_ = std::move(setup);
+  log_exceptions(self_, name);
+  auto opened = setup_.on->open_stream(setup_.mode);
+  if (!opened)
+    throw std::runtime_error(to_string(opened.error()));
+  stream_ = std::move(*opened);
+  return {
+      [this](run_atom, const batch_ptr& next) {
+        pending_.push_back(next);
+        advance();
+      },
+      [this](granted_atom, std::uint64_t ticket, const lease_ptr& block, const failure& outcome) {
+        granted(ticket, block, outcome);
+      },
+      [this](planned_atom, std::uint64_t number, std::int64_t took, const program_ptr& program,
+             const failure& outcome) { planned(number, took, program, outcome); },
+      [this](done_atom, std::uint64_t ticket, const failure& outcome) { done(ticket, outcome); },
+      [this](yield_atom, bool all) { yield(all); },
+  };
+}
+
+void device_state::advance() {
+  const auto tickets = static_cast<std::size_t>(std::max(1, setup_.on->properties().tickets));
+  while (running_.size() < tickets && !pending_.empty()) {
+    const auto next = std::move(pending_.front());
+    pending_.pop_front();
+    start(next);
+  }
+}
+
+void device_state::start(const batch_ptr& next) {
+  if (std::all_of(next->jobs.begin(), next->jobs.end(), [](auto& one) { return one->over(); })) {
+    for (const auto& one : next->jobs)
+      one->fail_with(errc::cancelled, "the request was cancelled");
+    return finish(*next, {});
+  }
+  const auto& runs = *next->where->runs;
+  if (next->model->io.max_batch_size <= 0) {
+    auto dims = dims_for(*next, 0);
+    auto program = runs.find(dims);
+    return program ? run_planned(next, std::move(program), 0)
+                   : park(next, std::move(dims), next->where->runs);
+  }
+  const auto wanted = std::max(runs.bucket_for(next->rows), std::int64_t{1});
+  auto dims = dims_for(*next, wanted);
+  if (auto program = runs.find(dims))
+    return run_planned(next, std::move(program), wanted);
+  const auto choice = batching::choose_bucket(next->rows, wanted, planned_buckets(*next, wanted),
+                                              next->where->load->profile(), planning_time_);
+  if (choice.how == batching::bucket_choice::way::wait)
+    return park(next, std::move(dims), next->where->runs);
+  // The nearest size serves while the wanted one is made for those who come later.
+  park(nullptr, std::move(dims), next->where->runs);
+  if (auto program = runs.find(dims_for(*next, choice.bucket)))
+    return run_planned(next, std::move(program), choice.bucket);
+  park(next, dims_for(*next, wanted), next->where->runs);
+}
+
+// The order of a plan goes out once, however many batches wait for it.
+void device_state::park(batch_ptr next, std::vector<shape> dims,
+                        const std::shared_ptr<placement::executable>& of) {
+  for (auto& [number, order] : planning_) {
+    if (order.of == of && order.dims == dims) {
+      if (next)
+        order.batches.push_back(std::move(next));
+      return;
+    }
+  }
+  const auto number = shared_->fresh_number();
+  auto order = std::make_shared<plan_order>();
+  order->of = of;
+  order->dims = dims;
+  order->done = [shared = shared_, to = setup_.id, number](result<program_ptr> made,
+                                                           duration took) {
+    tell<device_actor>(*shared, to, planned_atom_v, number, took.count(),
+                       made ? *made : program_ptr{},
+                       failure{made ? std::nullopt : std::optional{made.error()}});
+  };
+  auto& entry = planning_[number];
+  entry = {of, std::move(dims), {}};
+  if (next)
+    entry.batches.push_back(std::move(next));
+  const auto& storages = shared_->storages;
+  if (!tell<storage_actor>(*shared_, storages[number % storages.size()], plan_atom_v,
+                           plan_order_ptr{order}))
+    planned(number, 0, {}, {error{errc::unavailable, "nobody makes plans at the moment", 100}});
+}
+
+void device_state::planned(std::uint64_t number, std::int64_t took, const program_ptr& program,
+                           const failure& outcome) {
+  const auto entry = planning_.extract(number);
+  if (entry.empty())
+    return;
+  if (!outcome.what)
+    planning_time_ += (duration{took} - planning_time_) / 4;
+  for (const auto& next : entry.mapped().batches) {
+    if (outcome.what)
+      finish(*next, outcome.what);
+    else
+      run_planned(next, program,
+                  next->model->io.max_batch_size > 0 ? entry.mapped().dims[0][0] : 0);
+  }
+}
+
+void device_state::run_planned(const batch_ptr& next, program_ptr program, std::int64_t bucket) {
+  auto work = std::make_shared<device_work>(next, program, bucket, setup_.on->properties());
+  if (auto resting = runs_.extract(program.get()); !resting.empty())
+    work->set_run(std::move(resting.mapped().second));
+  else
+    work->set_run(program->make_run());
+  const auto ticket = shared_->fresh_number();
+  running_.emplace(ticket, work);
+  if (work->device_bytes() == 0)
+    return submit(ticket, work);
+  if (auto block = kept(work->device_bytes())) {
+    work->set_lease(std::move(block));
+    return submit(ticket, work);
+  }
+  if (!tell<memory_actor>(*shared_, setup_.memory, lease_atom_v, ticket,
+                          static_cast<std::uint64_t>(work->device_bytes())))
+    granted(ticket, nullptr, {error{errc::unavailable, "no memory at the moment", 100}});
+}
+
+void device_state::granted(std::uint64_t ticket, const lease_ptr& block, const failure& outcome) {
+  const auto at = running_.find(ticket);
+  if (at == running_.end())
+    return; // of an actor before this one; the lease gives itself back
+  const auto work = at->second;
+  if (outcome.what) {
+    running_.erase(at);
+    finish(*work->of(), outcome.what);
+    return advance();
+  }
+  work->set_lease(block);
+  submit(ticket, work);
+}
+
+void device_state::submit(std::uint64_t ticket, const work_ptr& work) {
+  auto issue = [work, clock = shared_->clock](stream& on) -> result<void> {
+    work->started = clock->now();
+    try {
+      return work->issue(on);
+    } catch (const std::exception& thrown) {
+      return fail(errc::internal, "{}", thrown.what());
+    }
+  };
+  auto done = [work, shared = shared_, to = setup_.id, ticket](const result<void>& outcome) {
+    work->ended = shared->clock->now();
+    tell<device_actor>(*shared, to, done_atom_v, ticket, as_failure(outcome));
+  };
+  stream_->submit(std::move(issue), std::move(done));
+}
+
+void device_state::done(std::uint64_t ticket, const failure& outcome) {
+  const auto entry = running_.extract(ticket);
+  if (entry.empty())
+    return;
+  const auto& work = entry.mapped();
+  const auto what = work->of();
+  if (outcome.what && outcome.what->code == errc::unavailable)
+    throw std::runtime_error(
+        to_string(*outcome.what)); // the device is lost: its supervisor decides
+  if (auto block = work->take_lease())
+    kept_.push_back({std::move(block)});
+  if (runs_.size() >= max_resting_runs)
+    runs_.clear(); // making them again is cheap, finding the oldest is not worth a list
+  runs_[work->program().get()] = {work->program(), work->take_run()};
+  advance(); // the device first, the answers meanwhile
+  if (outcome.what)
+    return finish(*what, outcome.what);
+  const auto took = work->ended - work->started;
+  what->where->load->record_run(std::max<std::int64_t>(work->bucket(), 1) * work->runs(), took);
+  what->model->probe->batch_ran(what->rows, took);
+  auto results = std::make_shared<batch_results>(batch_results{what, work->outputs()});
+  for (const auto& one : what->jobs) {
+    one->at.started = work->started;
+    one->at.ended = work->ended;
+  }
+  finish(*what, {});
+  if (!needs_postprocess(*what)
+      || !tell<postprocess_actor>(*shared_, shared_->postprocess, split_atom_v,
+                                  results_ptr{results}))
+    deliver(*results);
+}
+
+void device_state::finish(const batch& what, std::optional<error> failed) {
+  auto outcome = std::make_shared<batch_outcome>(batch_outcome{what.id, std::move(failed)});
+  tell<batcher_actor>(*shared_, what.from, finished_atom_v, outcome_ptr{std::move(outcome)});
+}
+
+// The smallest of the kept blocks that is large enough, unless most of it would lie idle.
+lease_ptr device_state::kept(std::size_t bytes) {
+  auto best = kept_.end();
+  for (auto at = kept_.begin(); at != kept_.end(); ++at)
+    if (at->block->size() >= bytes && at->block->size() / 4 <= bytes
+        && (best == kept_.end() || at->block->size() < best->block->size()))
+      best = at;
+  if (best == kept_.end())
+    return nullptr;
+  auto block = std::move(best->block);
+  kept_.erase(best);
+  return block;
+}
+
+void device_state::yield(bool all) {
+  runs_.clear();
+  std::erase_if(kept_, [all](auto& one) { return all || !std::exchange(one.used, false); });
+}
+
+device_actor::behavior_type device(device_actor::stateful_pointer<device_state> self,
+                                   commons_ptr shared, device_setup setup) {
+  return self->state.make_behavior(std::move(shared), std::move(setup));
+}
+
+} // namespace troupe::actors

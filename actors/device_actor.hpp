@@ -1,0 +1,79 @@
+#pragma once
+
+#include "actors/commons.hpp"
+#include "actors/device_work.hpp"
+#include "actors/interfaces.hpp"
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <deque>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+namespace troupe::actors {
+
+/// What a device's actor is spawned with; the same again when it is restarted.
+struct device_setup {
+  std::shared_ptr<troupe::device> on;
+  stage_id id = 0;
+  stage_id memory = 0;
+  stream_mode mode = stream_mode::own_thread;
+};
+
+/// Owns one device's stream, run states and kept blocks. Steers only: the stream's thread computes,
+/// storage plans, and everything comes back as a message.
+class device_state {
+public:
+  static inline const char* name = "device";
+
+  explicit device_state(device_actor::pointer self) : self_(self) {}
+
+  device_actor::behavior_type make_behavior(commons_ptr shared, device_setup setup);
+
+private:
+  struct parked {
+    std::shared_ptr<placement::executable> of;
+    std::vector<shape> dims;
+    std::vector<batch_ptr> batches;
+  };
+  struct kept_block {
+    lease_ptr block;
+    bool used = true;
+  };
+  using work_ptr = std::shared_ptr<device_work>;
+
+  void advance();
+  void start(const batch_ptr& next);
+  void run_planned(const batch_ptr& next, program_ptr program, std::int64_t bucket);
+  void park(batch_ptr next, std::vector<shape> dims,
+            const std::shared_ptr<placement::executable>& of);
+  void planned(std::uint64_t number, std::int64_t took, const program_ptr& program,
+               const failure& outcome);
+  void granted(std::uint64_t ticket, const lease_ptr& block, const failure& outcome);
+  void submit(std::uint64_t ticket, const work_ptr& work);
+  void done(std::uint64_t ticket, const failure& outcome);
+  void finish(const batch& what, std::optional<error> failed);
+  void yield(bool all);
+  lease_ptr kept(std::size_t bytes);
+
+  device_actor::pointer self_;
+  commons_ptr shared_;
+  device_setup setup_;
+  std::unique_ptr<stream> stream_;
+  std::deque<batch_ptr> pending_;
+  std::unordered_map<std::uint64_t, work_ptr> running_; ///< by ticket; some still wait for memory
+  std::map<std::uint64_t, parked> planning_;            ///< by the number of the order
+  std::vector<kept_block> kept_;                        ///< for the next batches
+  std::unordered_map<const placement::program*,
+                     std::pair<program_ptr, std::unique_ptr<placement::run>>>
+      runs_; ///< run states at rest
+  duration planning_time_ = std::chrono::milliseconds{20};
+};
+
+/// Spawn detached with `sys.spawn<caf::detached>(device, shared, setup)`.
+device_actor::behavior_type device(device_actor::stateful_pointer<device_state> self,
+                                   commons_ptr shared, device_setup setup);
+
+} // namespace troupe::actors

@@ -1,0 +1,173 @@
+#include "actors/device_work.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace troupe::actors {
+
+namespace {
+
+constexpr std::size_t aligned(std::size_t bytes) noexcept {
+  return (bytes + tensor_alignment - 1) / tensor_alignment * tensor_alignment;
+}
+
+bool is_aligned(const std::byte* at) noexcept {
+  return reinterpret_cast<std::uintptr_t>(at) % tensor_alignment == 0;
+}
+
+} // namespace
+
+device_work::device_work(batch_ptr of, std::shared_ptr<const placement::program> program,
+                         std::int64_t bucket, const device_properties& on)
+    : batch_(std::move(of)), program_(std::move(program)), bucket_(bucket),
+      host_visible_(on.host_visible) {
+  if (bucket_ > 0)
+    runs_ = (batch_->rows + bucket_ - 1) / bucket_;
+  device_bytes_ = aligned(program_->arena_bytes());
+  const auto inputs = program_->inputs();
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    input_at_.push_back(device_bytes_);
+    bool copied = false;
+    for (std::int64_t run = 0; run < runs_; ++run)
+      copied = copied || !in_place(i, run * bucket_);
+    if (copied)
+      device_bytes_ += aligned(inputs[i].bytes());
+  }
+  std::size_t host_bytes = 0;
+  for (const auto& output : program_->outputs()) {
+    host_at_.push_back(host_bytes);
+    host_bytes += aligned(output.bytes() * static_cast<std::size_t>(runs_));
+    output_at_.push_back(device_bytes_);
+    if (!host_visible_)
+      device_bytes_ += aligned(output.bytes());
+  }
+  host_block_ = allocate_aligned(std::max<std::size_t>(host_bytes, 1));
+}
+
+// Where one run's rows lie together and aligned in one job's payload, the model reads them there.
+const std::byte* device_work::in_place(std::size_t input, std::int64_t first) const {
+  if (!host_visible_)
+    return nullptr;
+  if (bucket_ == 0) {
+    const auto& value = batch_->jobs.front()->request.inputs[input].value;
+    return is_aligned(value.data.data()) ? value.data.data() : nullptr;
+  }
+  const auto row_bytes = program_->inputs()[input].bytes()
+                         / static_cast<std::size_t>(std::max<std::int64_t>(bucket_, 1));
+  std::int64_t begin = 0;
+  for (const auto& one : batch_->jobs) {
+    const auto end = begin + one->rows;
+    if (first >= begin && first + bucket_ <= end) {
+      const auto* at = one->request.inputs[input].value.data.data()
+                       + static_cast<std::size_t>(first - begin) * row_bytes;
+      return is_aligned(at) ? at : nullptr;
+    }
+    begin = end;
+  }
+  return nullptr;
+}
+
+// Copies the rows of [first, first + bucket) into the lease; what the batch does not fill is padded
+// with its last row, whose values are as harmless as any that came.
+result<void> device_work::gather(stream& on, std::size_t input, std::int64_t first) {
+  const auto& desc = program_->inputs()[input];
+  auto* to = lease_->data() + input_at_[input];
+  if (bucket_ == 0) {
+    const auto& data = batch_->jobs.front()->request.inputs[input].value.data;
+    return on.copy(to, data.data(), data.size());
+  }
+  const auto row_bytes = desc.bytes() / static_cast<std::size_t>(bucket_);
+  if (row_bytes == 0)
+    return {};
+  std::int64_t begin = 0;
+  const std::byte* last = nullptr;
+  for (const auto& one : batch_->jobs) {
+    const auto* data = one->request.inputs[input].value.data.data();
+    const auto end = begin + one->rows;
+    const auto from = std::max(first, begin);
+    const auto until = std::min(first + bucket_, end);
+    if (from < until) {
+      const auto bytes = static_cast<std::size_t>(until - from) * row_bytes;
+      if (auto ok = on.copy(to, data + static_cast<std::size_t>(from - begin) * row_bytes, bytes);
+          !ok)
+        return ok;
+      to += bytes;
+    }
+    last = data + static_cast<std::size_t>(one->rows - 1) * row_bytes;
+    begin = end;
+  }
+  for (auto row = begin; row < first + bucket_; ++row, to += row_bytes)
+    if (auto ok = on.copy(to, last, row_bytes); !ok)
+      return ok;
+  return {};
+}
+
+result<void> device_work::one_run(stream& on, std::int64_t run) {
+  const auto first = run * bucket_;
+  for (std::size_t i = 0; i < program_->inputs().size(); ++i) {
+    if (const auto* at = in_place(i, first)) {
+      run_->set_input(i, at);
+      continue;
+    }
+    if (auto ok = gather(on, i, first); !ok)
+      return ok;
+    run_->set_input(i, lease_->data() + input_at_[i]);
+  }
+  const auto outputs = program_->outputs();
+  auto host = [&](std::size_t i) {
+    return host_block_.get() + host_at_[i] + static_cast<std::size_t>(run) * outputs[i].bytes();
+  };
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    run_->set_output(i, host_visible_ ? host(i) : lease_->data() + output_at_[i]);
+  if (auto ok = run_->launch(on); !ok || host_visible_)
+    return ok;
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    if (auto ok = on.copy(host(i), lease_->data() + output_at_[i], outputs[i].bytes()); !ok)
+      return ok;
+  return {};
+}
+
+// Cutting a batch into its jobs needs the batch axis where it is said to be.
+result<void> device_work::check() const {
+  if (bucket_ == 0)
+    return {};
+  const auto& names = batch_->model->io.outputs;
+  for (std::size_t i = 0; i < program_->outputs().size(); ++i) {
+    const auto& dims = program_->outputs()[i].dims;
+    if (dims.empty() || dims[0] != bucket_)
+      return fail(errc::failed_precondition,
+                  "output \"{}\" has shape {} for {} rows: axis 0 is not the batch, set "
+                  "max_batch_size to 0",
+                  i < names.size() ? names[i].name : std::to_string(i),
+                  to_string(std::span<const std::int64_t>{dims.data(), dims.size()}), bucket_);
+  }
+  return {};
+}
+
+result<void> device_work::issue(stream& on) {
+  if (auto ok = check(); !ok)
+    return ok;
+  if (lease_)
+    run_->bind(lease_->data());
+  for (std::int64_t run = 0; run < runs_; ++run)
+    if (auto ok = one_run(on, run); !ok)
+      return ok;
+  return {};
+}
+
+std::vector<tensor> device_work::outputs() const {
+  std::vector<tensor> made;
+  for (std::size_t i = 0; i < program_->outputs().size(); ++i) {
+    const auto& desc = program_->outputs()[i];
+    tensor whole{desc.type, desc.dims, {}};
+    if (bucket_ > 0)
+      whole.dims[0] = bucket_ * runs_;
+    whole.data.owner = host_block_;
+    whole.data.view = {host_block_.get() + host_at_[i],
+                       desc.bytes() * static_cast<std::size_t>(runs_)};
+    made.push_back(std::move(whole));
+  }
+  return made;
+}
+
+} // namespace troupe::actors

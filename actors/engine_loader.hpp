@@ -1,0 +1,29 @@
+#pragma once
+
+#include "actors/catalog_actor.hpp"
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace troupe::actors {
+
+/// What every load follows.
+struct loading_setup {
+  options with;
+  std::vector<std::shared_ptr<troupe::device>> devices;
+};
+
+/// Opens the devices by their addresses; at least one.
+[[nodiscard]] result<std::vector<std::shared_ptr<troupe::device>>>
+open_devices(const std::vector<std::string>& addresses);
+
+/// Loads one model from an ONNX file or from a directory laid out as in a repository.
+[[nodiscard]] result<loader> loader_for(const std::string& name, const std::filesystem::path& from,
+                                        loading_setup setup);
+
+/// The model repository of the options; without one, a source that lists nothing and finds nothing.
+[[nodiscard]] result<model_source> repository_source(loading_setup setup);
+
+} // namespace troupe::actors

@@ -1,0 +1,115 @@
+#pragma once
+
+// What each actor understands: one alias an actor, one line a message.
+
+#include "actors/messages.hpp"
+
+namespace troupe::actors {
+
+/// Takes jobs one at a time: router, preprocess, batcher, hosted stages.
+///   submit  work on a job, hand it on or answer it
+using job_stage = caf::typed_actor<rpc<void(submit_atom, job_ptr)>>;
+
+/// Finds the placement for each request; starts a load for a model that is not there.
+///   submit   send a job on its way
+///   publish  serve this version from now on, in place of an equal one
+///   retire   forget a model, or one version of it
+///   loaded   the load that a miss started has ended
+using router_actor = job_stage::extend<rpc<void(publish_atom, model_ptr)>, //
+                                       rpc<void(retire_atom, model_name)>, //
+                                       rpc<void(loaded_atom, model_name, failure)>>;
+
+/// Works on the payload before a batch is formed: fills defaults, checks BYTES.
+using preprocess_actor = job_stage;
+
+/// Gathers the jobs of one placement into batches and answers for them until the device is through.
+///   submit    queue a job
+///   cancel    a queued job is over: let it go now
+///   finished  the device is through with a batch
+///   up        the device can take so many batches at once
+///   down      the device died: what it held is lost
+///   retire    no new jobs come: finish and leave
+///   wake      its own alarm
+using batcher_actor = job_stage::extend<rpc<void(cancel_atom, job_ptr)>,       //
+                                        rpc<void(finished_atom, outcome_ptr)>, //
+                                        rpc<void(up_atom, int)>,               //
+                                        rpc<void(down_atom)>,                  //
+                                        rpc<void(retire_atom)>,                //
+                                        rpc<void(wake_atom)>>;
+
+/// Keeps the books of one device's memory.
+///   lease     a block of so many bytes for a device's ticket; comes as `granted`
+///   giveback  a block returns
+///   reserve   books bytes for weights, or says why not
+///   release   the weights are gone
+///   wake      its own alarm: idle blocks expire
+using memory_actor = caf::typed_actor<rpc<void(lease_atom, std::uint64_t, std::uint64_t)>, //
+                                      rpc<void(giveback_atom, block_ptr)>,                 //
+                                      rpc<failure(reserve_atom, std::uint64_t)>,           //
+                                      rpc<void(release_atom, std::uint64_t)>,              //
+                                      rpc<void(wake_atom)>>;
+
+/// Runs batches on one device.
+///   run      a batch; answered to its batcher with `finished`, exactly once
+///   granted  the lease that a ticket waits for, or why there is none
+///   planned  a plan that batches wait for was made, or could not be
+///   done     the stream is through with a ticket
+///   yield    give back the blocks kept for the next batch: all, or those unused since the last
+///   yield
+using device_actor =
+    caf::typed_actor<rpc<void(run_atom, batch_ptr)>,                                             //
+                     rpc<void(granted_atom, std::uint64_t, lease_ptr, failure)>,                 //
+                     rpc<void(planned_atom, std::uint64_t, std::int64_t, program_ptr, failure)>, //
+                     rpc<void(done_atom, std::uint64_t, failure)>,                               //
+                     rpc<void(yield_atom, bool)>>;
+
+/// Works on the outputs of a batch and answers its jobs.
+using postprocess_actor = caf::typed_actor<rpc<void(split_atom, results_ptr)>>;
+
+/// Slow work: reads and compiles models, makes plans.
+using storage_actor = caf::typed_actor<rpc<void(load_atom, load_order_ptr)>, //
+                                       rpc<void(plan_atom, plan_order_ptr)>>;
+
+/// Knows every model: loads, warms up, publishes, unloads, answers questions.
+///   loaded, warmed, placed  steps of a load under way, by its number
+using catalog_actor = caf::typed_actor<rpc<void(load_atom, load_request_ptr)>,            //
+                                       rpc<void(unload_atom, load_request_ptr)>,          //
+                                       rpc<void(loaded_atom, std::uint64_t, loaded_ptr)>, //
+                                       rpc<void(warmed_atom, std::uint64_t, failure)>,    //
+                                       rpc<void(retire_atom, stage_id)>,                  //
+                                       rpc<void(query_atom, query_ptr)>,                  //
+                                       rpc<void(up_atom)>>;
+
+/// Ends requests that outlive their deadline, and those whose clients left.
+///   cancel  this request is no longer wanted
+///   wake    time to look
+///   up      the earliest deadline changed
+using watchdog_actor = caf::typed_actor<rpc<void(cancel_atom, job_ptr)>, //
+                                        rpc<void(up_atom)>,              //
+                                        rpc<void(wake_atom)>>;
+
+/// Hosts one troupe::stage.
+///   resume  a callback of the stage's: a sub-request was answered, a computation ended
+using hosted_stage = job_stage::extend<rpc<void(resume_atom, continuation_ptr)>>;
+
+/// Root of the actors: spawns, monitors, restarts, stops.
+///   place    spawn the batcher of a placement
+///   host     spawn the actor of a stage
+///   retire   a batcher or stage has left for good
+///   restart  a dead actor's pause is over
+///   up       answered once everybody has been spawned
+using supervisor_actor = caf::typed_actor<rpc<failure(place_atom, place_order_ptr)>, //
+                                          rpc<failure(host_atom, stage_order_ptr)>,  //
+                                          rpc<void(retire_atom, stage_id)>,          //
+                                          rpc<void(restart_atom, stage_id)>,         //
+                                          rpc<bool(up_atom)>>;
+
+/// One listener.
+///   begin  open it; the address, or why not
+///   halt   no new connections
+///   drain  let the open ones finish within so many milliseconds; answered when they have
+using ingress_actor = caf::typed_actor<rpc<started(begin_atom)>, //
+                                       rpc<void(halt_atom)>,     //
+                                       rpc<bool(drain_atom, std::int64_t)>>;
+
+} // namespace troupe::actors

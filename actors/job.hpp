@@ -1,0 +1,116 @@
+#pragma once
+
+#include "actors/live_jobs.hpp"
+#include "actors/troupe.hpp"
+#include "runtime/batching/shape_key.hpp"
+#include "runtime/telemetry/probe.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+namespace troupe::actors {
+
+struct served_model;
+struct placed;
+
+/// Index into the system's table of stages; 0 is no stage.
+using stage_id = std::uint32_t;
+
+/// Units of the budget that a request shares with its sub-requests: given back with the last answer
+/// of them all, so that a parent waiting for its children cannot starve them. Thread-safe.
+class shared_units {
+public:
+  explicit shared_units(protocol::admission held) : held_(std::move(held)) {}
+
+  /// One more user; false if the last one has left.
+  [[nodiscard]] bool join() noexcept;
+  void drop() noexcept;
+
+private:
+  protocol::admission held_;
+  std::atomic<int> users_{1};
+};
+
+/// What a request has gone through. Written by the stage that holds the job.
+struct timestamps {
+  time_point accepted{};
+  time_point queued{};
+  time_point input{}; ///< its batch reached the device
+  time_point started{};
+  time_point ended{};
+};
+
+} // namespace troupe::actors
+
+namespace troupe {
+
+/// One accepted request. Moves from stage to stage, one of which holds it at a time; `answer`,
+/// `cancel` and `done` may be called by anyone at any time. The last reference to go answers
+/// `internal` if nobody did.
+struct job::impl : std::enable_shared_from_this<job::impl> {
+  using part_fn = protocol::service::part_fn;
+
+  /// Use `make`: a job is registered as soon as it is shared.
+  impl(inference_request asked, part_fn answer_to, std::shared_ptr<actors::shared_units> with,
+       std::shared_ptr<actors::live_jobs> entered, time_point expires,
+       std::shared_ptr<const impl> of);
+  /// `units` may be null for the system's own requests; otherwise the job is one of their users.
+  [[nodiscard]] static std::shared_ptr<impl> make(inference_request asked, part_fn answer_to,
+                                                  std::shared_ptr<actors::shared_units> units,
+                                                  std::shared_ptr<actors::live_jobs> registry,
+                                                  time_point expires,
+                                                  std::shared_ptr<const impl> parent = nullptr);
+  impl(const impl&) = delete;
+  impl& operator=(const impl&) = delete;
+  ~impl();
+
+  /// Gives the one final answer; false if it was given before. Any thread.
+  bool answer(response_part part);
+  bool fail_with(errc code, std::string text, std::uint32_t retry_after_ms = 0) {
+    return answer(tl::unexpected<error>{error{code, std::move(text), retry_after_ms}});
+  }
+
+  /// Asks everyone to drop the job; does not answer.
+  void cancel() noexcept { cancelled_ = true; }
+  [[nodiscard]] bool answered() const noexcept { return answered_; }
+  /// No further work is wanted: cancelled, answered, or its parent is.
+  [[nodiscard]] bool over() const noexcept {
+    return cancelled_ || answered_ || (parent && parent->over());
+  }
+
+  /// Says which model's numbers the answer counts for. Once, before the job is handed on.
+  void resolve(std::shared_ptr<const actors::served_model> served);
+
+  // Fixed when the job is made.
+  const time_point deadline;
+  const std::shared_ptr<const impl> parent; ///< of a sub-request
+  const std::shared_ptr<actors::shared_units> units;
+  const std::shared_ptr<actors::live_jobs> registry;
+
+  // Of the stage that holds the job.
+  inference_request request;
+  std::shared_ptr<const actors::served_model> model;
+  const actors::placed* where = nullptr; ///< one of the model's placements
+  bool postprocess = false;              ///< something is to be done to its outputs
+  std::int64_t rows = 1;
+  batching::shape_key key;
+  std::uint32_t attempts = 0; ///< times a batch with it failed
+  bool internal = false;      ///< warm-up: does not count
+  actors::timestamps at;
+
+  /// The batcher in whose queue it waits, for whoever cancels it; 0: none.
+  std::atomic<actors::stage_id> queued_at{0};
+
+private:
+  [[nodiscard]] telemetry::request_times spent(time_point now) const noexcept;
+
+  std::atomic<bool> cancelled_{false};
+  std::atomic<bool> answered_{false};
+  std::atomic<telemetry::probe*> probe_{nullptr};
+  part_fn answer_to_;
+  actors::live_jobs::link link_;
+};
+
+} // namespace troupe

@@ -1,0 +1,60 @@
+#pragma once
+
+#include "actors/troupe.hpp"
+
+#include <condition_variable>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace troupe::actors {
+
+/// Every job that is not answered yet: what the watchdog looks through and what a stop waits for.
+/// Thread-safe. Jobs link themselves in, so that entering and leaving allocate nothing.
+class live_jobs {
+public:
+  /// The part of a job that this list owns.
+  struct link {
+    link* before = nullptr;
+    link* after = nullptr;
+    job::impl* owner = nullptr;
+    time_point deadline{};
+  };
+
+  /// `on_earlier(at)` is called, on the thread that enters a job, when its deadline is before all
+  /// those known: somebody has to look at `at`.
+  explicit live_jobs(std::shared_ptr<const clock_source> clock,
+                     std::function<void(time_point)> on_earlier = {})
+      : clock_(std::move(clock)), on_earlier_(std::move(on_earlier)) {}
+
+  [[nodiscard]] time_point now() const noexcept { return clock_->now(); }
+
+  /// `added` has its owner and deadline set.
+  void enter(link& added);
+  /// Harmless when not entered.
+  void leave(link& gone) noexcept;
+
+  [[nodiscard]] std::size_t count() const;
+  /// All of them, kept alive by the list returned.
+  [[nodiscard]] std::vector<std::shared_ptr<job::impl>> all() const;
+  /// Those whose deadline is over; `next` becomes the earliest deadline of the others, if any.
+  [[nodiscard]] std::vector<std::shared_ptr<job::impl>> expired(time_point now,
+                                                                std::optional<time_point>& next);
+
+  /// Blocks until there is none, or until `deadline`: whether there is none.
+  bool wait_empty(std::chrono::steady_clock::time_point deadline);
+
+private:
+  mutable std::mutex mutex_;
+  std::condition_variable empty_;
+  std::shared_ptr<const clock_source> clock_;
+  std::function<void(time_point)> on_earlier_;
+  link* first_ = nullptr;
+  std::size_t count_ = 0;
+  time_point next_look_ = time_point::max();
+};
+
+} // namespace troupe::actors

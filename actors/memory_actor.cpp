@@ -1,0 +1,89 @@
+#include "actors/memory_actor.hpp"
+
+#include "actors/hand_on.hpp"
+
+namespace troupe::actors {
+
+memory_actor::behavior_type memory_state::make_behavior(commons_ptr shared,
+                                                        std::shared_ptr<troupe::device> on,
+                                                        stage_id id, stage_id device,
+                                                        store::ledger::limits limits) {
+  shared_ = std::move(shared);
+  on_ = std::move(on);
+  id_ = id;
+  device_ = device;
+  idle_expiry_ = limits.idle_expiry;
+  ledger_ = std::make_unique<store::ledger>(*on_, limits);
+  log_exceptions(self_, name);
+  return {
+      [this](lease_atom, std::uint64_t ticket, std::uint64_t bytes) { lease(ticket, bytes); },
+      [this](giveback_atom, const block_ptr& block) {
+        grant_all(ledger_->give_back(block, shared_->clock->now()));
+      },
+      [this](reserve_atom, std::uint64_t bytes) -> failure {
+        auto ok = ledger_->reserve(bytes);
+        return {ok ? std::nullopt : std::optional{ok.error()}};
+      },
+      [this](release_atom, std::uint64_t bytes) {
+        grant_all(ledger_->release(bytes, shared_->clock->now()));
+      },
+      [this](wake_atom) {
+        alarm_ = false;
+        look();
+      },
+  };
+}
+
+void memory_state::lease(std::uint64_t ticket, std::size_t bytes) {
+  auto block = ledger_->lease(ticket, bytes, shared_->clock->now());
+  if (!block)
+    tell<device_actor>(*shared_, device_, granted_atom_v, ticket, lease_ptr{},
+                       failure{block.error()});
+  else if (*block)
+    grant(ticket, std::move(*block));
+  else // what the device keeps for later may be what is missing
+    tell<device_actor>(*shared_, device_, yield_atom_v, true);
+  wake_later();
+}
+
+// The lease finds its way back by id: a handle in it would outlive a restart.
+void memory_state::grant(std::uint64_t ticket, block_ptr block) {
+  auto give_back = [shared = shared_, to = id_](block_ptr returned) {
+    tell<memory_actor>(*shared, to, giveback_atom_v, std::move(returned));
+  };
+  auto made = std::make_shared<store::lease>(std::move(block), std::move(give_back));
+  tell<device_actor>(*shared_, device_, granted_atom_v, ticket, std::move(made), failure{});
+}
+
+void memory_state::grant_all(std::vector<store::ledger::grant> grants) {
+  for (auto& one : grants) {
+    if (one.block)
+      grant(one.waiter, std::move(one.block));
+    else
+      tell<device_actor>(*shared_, device_, granted_atom_v, one.waiter, lease_ptr{},
+                         failure{error{errc::resource_exhausted, "the device has no memory left"}});
+  }
+}
+
+// Two looks without work in between bring everything back to the device; then the alarm rests too.
+void memory_state::look() {
+  ledger_->expire(shared_->clock->now());
+  if (ledger_->leased_bytes() > 0)
+    tell<device_actor>(*shared_, device_, yield_atom_v, false);
+  if (ledger_->leased_bytes() + ledger_->free_bytes() > 0)
+    wake_later();
+}
+
+void memory_state::wake_later() {
+  if (std::exchange(alarm_, true))
+    return;
+  self_->delayed_send(self_, idle_expiry_, wake_atom_v);
+}
+
+memory_actor::behavior_type memory(memory_actor::stateful_pointer<memory_state> self,
+                                   commons_ptr shared, std::shared_ptr<troupe::device> on,
+                                   stage_id id, stage_id device, store::ledger::limits limits) {
+  return self->state.make_behavior(std::move(shared), std::move(on), id, device, limits);
+}
+
+} // namespace troupe::actors

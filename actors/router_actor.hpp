@@ -1,0 +1,44 @@
+#pragma once
+
+#include "actors/commons.hpp"
+#include "actors/interfaces.hpp"
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace troupe::actors {
+
+/// Owns the route table.
+class router_state {
+public:
+  static inline const char* name = "router";
+
+  explicit router_state(router_actor::pointer self) : self_(self) {}
+
+  /// `load_on_miss`: a model that is not there is asked of the catalog, once for all who wait.
+  router_actor::behavior_type make_behavior(commons_ptr shared, bool load_on_miss);
+
+private:
+  void route(const job_ptr& asked);
+  void miss(const job_ptr& asked);
+  [[nodiscard]] result<model_ptr> find(const inference_request& request) const;
+  void publish(const model_ptr& served);
+  void retire(const model_name& gone);
+  void loaded(const model_name& tried, const failure& outcome);
+
+  router_actor::pointer self_;
+  commons_ptr shared_;
+  bool load_on_miss_ = false;
+  std::unordered_map<std::string, std::vector<model_ptr>> routes_; ///< versions of each model
+  std::unordered_map<std::string, std::vector<job_ptr>> waiting_;  ///< for a load under way
+};
+
+/// Spawn with `sys.spawn(router, shared, load_on_miss)`.
+router_actor::behavior_type router(router_actor::stateful_pointer<router_state> self,
+                                   commons_ptr shared, bool load_on_miss);
+
+} // namespace troupe::actors

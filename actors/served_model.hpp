@@ -1,0 +1,49 @@
+#pragma once
+
+#include "actors/job.hpp"
+#include "runtime/batching/policy.hpp"
+#include "runtime/exec/signature.hpp"
+#include "runtime/placement/executable.hpp"
+#include "runtime/placement/load.hpp"
+#include "runtime/telemetry/probe.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace troupe::actors {
+
+/// What of a model's configuration the actors follow.
+struct model_settings {
+  batching::policy batching;
+  std::int64_t max_queue_rows = 4096;
+  bool stateless = true;            ///< a failed batch may run again
+  std::vector<std::string> softmax; ///< outputs whose last axis becomes probabilities
+};
+
+/// A model version on one device, or the one stage behind a name: where its requests go first.
+struct placed {
+  stage_id entry = 0;  ///< the batcher, or the stage
+  stage_id device = 0; ///< 0 for a stage
+  std::shared_ptr<placement::executable> runs;
+  std::shared_ptr<placement::load> load = std::make_shared<placement::load>();
+};
+
+/// One version of a model as it is served. Immutable, shared by its requests; holds no handles,
+/// which would keep actors alive beyond the system: stages are ids, resolved at each hop.
+struct served_model {
+  std::string name;
+  std::string version;
+  std::string platform; ///< "onnx" or "stage"
+  signature io;
+  model_settings settings;
+  std::map<std::string, std::string, std::less<>> properties; ///< what the file says of itself
+  std::vector<placed> placements;
+  std::shared_ptr<telemetry::probe> probe = std::make_shared<telemetry::probe>();
+};
+
+using model_ptr = std::shared_ptr<const served_model>;
+
+} // namespace troupe::actors

@@ -1,0 +1,131 @@
+#include "actors/supervisor_actor.hpp"
+
+#include "actors/batcher_actor.hpp"
+#include "actors/hand_on.hpp"
+#include "actors/hosted_stage_actor.hpp"
+
+namespace troupe::actors {
+
+supervisor_actor::behavior_type supervisor_state::make_behavior(commons_ptr shared,
+                                                                std::vector<child_spec> first) {
+  shared_ = std::move(shared);
+  log_exceptions(self_, name);
+  self_->set_down_handler([this](caf::down_msg& down) { ended(down.source, down.reason); });
+  self_->set_exit_handler([this](caf::exit_msg&) { stop(); });
+  for (auto& spec : first) {
+    const auto id = spec.id;
+    start(children_.emplace(id, child{std::move(spec), 0, {}, {}, false}).first->second);
+  }
+  return {
+      [this](place_atom, const place_order_ptr& order) { return place(order); },
+      [this](host_atom, const stage_order_ptr& order) { return host(order); },
+      [this](retire_atom, stage_id id) { retire(id); },
+      [this](restart_atom, stage_id id) { restart(id); },
+      [](up_atom) { return true; },
+  };
+}
+
+bool supervisor_state::start(child& what) {
+  caf::strong_actor_ptr made;
+  try {
+    made = what.spec.spawn(self_->system());
+  } catch (const std::exception& thrown) {
+    spdlog::error("{} does not start: {}", what.spec.name, thrown.what());
+    self_->delayed_send(self_, what.pause.next(shared_->clock->now()), restart_atom_v,
+                        what.spec.id);
+    return false;
+  }
+  what.address = caf::actor_cast<caf::actor_addr>(made);
+  what.up = true;
+  self_->monitor(what.address);
+  shared_->stages->set(what.spec.id, made);
+  return true;
+}
+
+void supervisor_state::ended(const caf::actor_addr& who, const caf::error& why) {
+  for (auto& [id, one] : children_) {
+    if (one.address != who)
+      continue;
+    one.up = false;
+    shared_->stages->clear(id);
+    if (one.spec.tickets > 0)
+      tell_batchers(id, 0);
+    const auto wait = one.pause.next(shared_->clock->now());
+    spdlog::warn("{} ended ({}), starts again in {} ms", one.spec.name, caf::to_string(why),
+                 std::chrono::duration_cast<std::chrono::milliseconds>(wait).count());
+    self_->delayed_send(self_, wait, restart_atom_v, id);
+    return;
+  }
+}
+
+void supervisor_state::restart(stage_id id) {
+  const auto at = children_.find(id);
+  if (at == children_.end() || at->second.up || !start(at->second))
+    return;
+  if (at->second.spec.tickets > 0)
+    tell_batchers(id, at->second.spec.tickets);
+  if (id == shared_->router)
+    tell<catalog_actor>(*shared_, shared_->catalog, up_atom_v);
+}
+
+void supervisor_state::tell_batchers(stage_id device, int tickets) {
+  for (const auto& [id, one] : children_) {
+    if (one.on_device != device)
+      continue;
+    if (tickets > 0)
+      tell<batcher_actor>(*shared_, id, up_atom_v, tickets);
+    else
+      tell<batcher_actor>(*shared_, id, down_atom_v);
+  }
+}
+
+failure supervisor_state::place(const place_order_ptr& order) {
+  const auto id = order->where->entry;
+  const auto on = order->where->device;
+  child made{{id, "batcher of " + order->model->name, {}, 0}, on, {}, {}, false};
+  made.spec.spawn = [this, order, on](caf::actor_system& in) {
+    const auto device = children_.find(on);
+    const auto tickets =
+        device != children_.end() && device->second.up ? device->second.spec.tickets : 0;
+    return caf::actor_cast<caf::strong_actor_ptr>(in.spawn(batcher, shared_, order, tickets));
+  };
+  start(children_.emplace(id, std::move(made)).first->second);
+  return {};
+}
+
+failure supervisor_state::host(const stage_order_ptr& order) {
+  child made{{order->id, "stage " + order->name, {}, 0}, 0, {}, {}, false};
+  made.spec.spawn = [this, order](caf::actor_system& in) {
+    return caf::actor_cast<caf::strong_actor_ptr>(in.spawn(host_stage, shared_, order));
+  };
+  start(children_.emplace(order->id, std::move(made)).first->second);
+  return {};
+}
+
+// A batcher leaves by itself, a stage is asked to.
+void supervisor_state::retire(stage_id id) {
+  const auto gone = children_.extract(id);
+  if (gone.empty())
+    return;
+  self_->demonitor(gone.mapped().address);
+  if (auto handle = caf::actor_cast<caf::strong_actor_ptr>(gone.mapped().address))
+    caf::anon_send_exit(handle, caf::exit_reason::user_shutdown);
+  shared_->stages->clear(id);
+}
+
+void supervisor_state::stop() {
+  for (const auto& [id, one] : children_)
+    if (auto handle = caf::actor_cast<caf::strong_actor_ptr>(one.address))
+      caf::anon_send_exit(handle, caf::exit_reason::user_shutdown);
+  children_.clear();
+  shared_->stages->clear_all();
+  self_->quit(caf::exit_reason::user_shutdown);
+}
+
+supervisor_actor::behavior_type
+supervisor(supervisor_actor::stateful_pointer<supervisor_state> self, commons_ptr shared,
+           std::vector<child_spec> first) {
+  return self->state.make_behavior(std::move(shared), std::move(first));
+}
+
+} // namespace troupe::actors

@@ -1,0 +1,52 @@
+#include "actors/watchdog_actor.hpp"
+
+#include "actors/hand_on.hpp"
+
+#include <algorithm>
+
+namespace troupe::actors {
+
+watchdog_actor::behavior_type watchdog_state::make_behavior(commons_ptr shared) {
+  shared_ = std::move(shared);
+  log_exceptions(self_, name);
+  look(); // a restarted watchdog finds those that entered meanwhile
+  return {
+      [this](cancel_atom, const job_ptr& unwanted) { cancel(unwanted); },
+      [this](up_atom) { look(); },
+      [this](wake_atom) {
+        alarm_.reset();
+        look();
+      },
+  };
+}
+
+void watchdog_state::look() {
+  std::optional<time_point> next;
+  for (const auto& late : shared_->live->expired(shared_->clock->now(), next)) {
+    late->fail_with(errc::deadline_exceeded, "the deadline of the request is over");
+    cancel(late);
+  }
+  if (next)
+    wake_at(*next);
+}
+
+void watchdog_state::cancel(const job_ptr& unwanted) {
+  unwanted->cancel();
+  unwanted->fail_with(errc::cancelled, "the request was cancelled");
+  if (const auto batcher = unwanted->queued_at.load())
+    tell<batcher_actor>(*shared_, batcher, cancel_atom_v, unwanted);
+}
+
+void watchdog_state::wake_at(time_point at) {
+  if (alarm_ && *alarm_ <= at)
+    return;
+  alarm_ = at;
+  self_->delayed_send(self_, std::max(at - shared_->clock->now(), duration::zero()), wake_atom_v);
+}
+
+watchdog_actor::behavior_type watchdog(watchdog_actor::stateful_pointer<watchdog_state> self,
+                                       commons_ptr shared) {
+  return self->state.make_behavior(std::move(shared));
+}
+
+} // namespace troupe::actors
