@@ -1,0 +1,136 @@
+#include "runtime/exec/model.hpp"
+
+#include "kernels/cpu/cpu_device.hpp"
+#include "runtime/exec/buckets.hpp"
+#include "runtime/exec/plan_cache.hpp"
+#include "runtime/onnx/import.hpp"
+#include "runtime/passes/pass_gate.hpp"
+#include "runtime/plan/build.hpp"
+
+#include <utility>
+
+namespace troupe::exec {
+namespace {
+
+result<tensor_signature> signature_of(const graph::graph& in, graph::value_id id) {
+  const auto& value = in.values[id];
+  if (!value.type)
+    return fail(errc::invalid_argument, "the type of '{}' is not known", value.name);
+  tensor_signature made;
+  made.name = value.name;
+  made.type = *value.type;
+  if (!value.dims)
+    return fail(errc::unimplemented, "the rank of '{}' is not known", value.name);
+  for (const auto& axis : *value.dims) {
+    made.dims.push_back(axis.known() ? axis.size() : -1);
+    const bool named = !axis.known() && axis.symbol() < in.symbols.size();
+    made.dim_names.push_back(named ? in.symbols[axis.symbol()] : std::string{});
+  }
+  return made;
+}
+
+result<signature> signature_of(const graph::graph& of) {
+  signature made;
+  for (auto id : of.inputs) {
+    auto input = signature_of(of, id);
+    if (!input)
+      return propagate(input);
+    made.inputs.push_back(*std::move(input));
+  }
+  for (auto id : of.outputs) {
+    auto output = signature_of(of, id);
+    if (!output)
+      return propagate(output);
+    made.outputs.push_back(*std::move(output));
+  }
+  return made;
+}
+
+} // namespace
+
+struct model::impl {
+  graph::graph optimised;
+  signature io;
+  std::string why_rows_depend; // empty: they do not
+  std::shared_ptr<device> on;
+  std::shared_ptr<device> host; ///< computes constants: a simulated or remote device takes its time
+  weight_cache weights;
+  batch_buckets buckets;
+  mutable plan_cache plans;
+
+  impl(std::shared_ptr<device> device, const model_options& options)
+      : on{std::move(device)}, buckets{options.batch_buckets}, plans{options.max_cached_plans} {}
+};
+
+model::model(std::unique_ptr<impl> made) : impl_{std::move(made)} {}
+model::~model() = default;
+
+result<std::shared_ptr<model>> model::load(const std::filesystem::path& file,
+                                           std::shared_ptr<device> on,
+                                           const model_options& options) {
+  auto imported = onnx::import_file(file);
+  if (!imported)
+    return propagate(imported);
+  auto made = std::make_unique<impl>(std::move(on), options);
+  made->optimised = *std::move(imported);
+  auto host = cpu::make_cpu_device({.threads = 1});
+  if (!host)
+    return propagate(host);
+  made->host = *std::move(host);
+  passes::pass_options rewriting{.disabled = options.disabled_passes, .on = made->host.get()};
+  if (!options.optimise) {
+    rewriting.disabled.clear();
+    for (auto name : passes::pass_names())
+      rewriting.disabled.emplace_back(name);
+  }
+  auto report = passes::run_passes(made->optimised, rewriting);
+  if (!report)
+    return propagate(report);
+  auto io = signature_of(made->optimised);
+  if (!io)
+    return propagate(io);
+  made->io = *std::move(io);
+  made->why_rows_depend = "not looked at";
+  return std::shared_ptr<model>{new model{std::move(made)}};
+}
+
+const signature& model::io() const noexcept {
+  return impl_->io;
+}
+
+bool model::rows_independent() const noexcept {
+  return impl_->why_rows_depend.empty();
+}
+
+const std::string& model::why_rows_depend() const noexcept {
+  return impl_->why_rows_depend;
+}
+
+const graph::graph& model::optimised() const noexcept {
+  return impl_->optimised;
+}
+
+device& model::on() const noexcept {
+  return *impl_->on;
+}
+
+std::size_t model::weight_bytes() const noexcept {
+  return impl_->weights.bytes();
+}
+
+std::shared_ptr<const plan::plan> model::find_plan(std::span<const shape> dims) const {
+  return impl_->plans.find(dims);
+}
+
+result<std::shared_ptr<const plan::plan>> model::make_plan(std::span<const shape> dims) {
+  return impl_->plans.find_or_make(dims, [&] {
+    return plan::build(impl_->optimised, dims, *impl_->on, impl_->weights,
+                       {.host = impl_->host.get()});
+  });
+}
+
+std::int64_t model::bucket_for(std::int64_t rows) const noexcept {
+  return impl_->buckets.holding(rows);
+}
+
+} // namespace troupe::exec
