@@ -21,7 +21,11 @@ struct entry {
 };
 
 const std::vector<entry>& table() {
-  static const std::vector<entry> entries{};
+  static const std::vector<entry> entries{
+      {"run", "Run a model once on files and write its outputs", add_run},
+      {"bench", "Measure latency and throughput of a model in this process", add_bench},
+      {"inspect", "Show a model's graph, fusions, kernels and memory plan", add_inspect},
+  };
   return entries;
 }
 
