@@ -123,8 +123,10 @@ asio::awaitable<void> connection::say_goodbye() {
 
 void connection::send(outgoing_frame frame) {
   writer_.send(std::move(frame), shared_from_this());
-  write_deadline_ = now() + bounds_.write_time;
-  watch();
+  if (write_deadline_ == time_point::max()) {
+    write_deadline_ = now() + bounds_.write_time;
+    watch();
+  }
   paused_ = paused_ || writer_.unsent() > bounds_.output_bytes;
   event_.cancel();
 }
