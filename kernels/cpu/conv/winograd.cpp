@@ -18,41 +18,54 @@ constexpr std::int64_t most_filters_in_cache = 256 * 256; // pairs of channels
 constexpr std::int64_t most_filters = 512 * 512;
 constexpr std::int64_t fewest_channels = 16; // a whole vector on every machine
 
-// The filter transform of one axis: three taps to six points.
-std::array<double, reach> filter_points(double g0, double g1, double g2) {
+constexpr std::size_t widest_panel = 32; // two of the longest vectors
+using lane_values = std::array<double, widest_panel>;
+
+// The filter transform of one axis: three taps to six points, for all columns of a panel.
+void filter_points(const lane_values* taps, std::size_t tap_step, lane_values* points,
+                   std::size_t point_step, std::size_t width) {
   const double a = std::numbers::sqrt2;
   const double b = 0.5 * std::numbers::sqrt2;
-  return {g0,
-          (g0 + a * g1 + 2.0 * g2) / 6.0,
-          (g0 - a * g1 + 2.0 * g2) / 6.0,
-          (g0 + b * g1 + 0.5 * g2) / -1.5,
-          (g0 - b * g1 + 0.5 * g2) / -1.5,
-          g2};
+  for (std::size_t i = 0; i < width; ++i) {
+    const double g0 = taps[0][i];
+    const double g1 = taps[tap_step][i];
+    const double g2 = taps[2 * tap_step][i];
+    points[0][i] = g0;
+    points[point_step][i] = (g0 + 2.0 * g2 + a * g1) / 6.0;
+    points[2 * point_step][i] = (g0 + 2.0 * g2 - a * g1) / 6.0;
+    points[3 * point_step][i] = (g0 + 0.5 * g2 + b * g1) / -1.5;
+    points[4 * point_step][i] = (g0 + 0.5 * g2 - b * g1) / -1.5;
+    points[5 * point_step][i] = g2;
+  }
 }
 
 // From [out_channels, channels, 3, 3] to 36 matrices [channels, out_channels] in panels.
 void transform_filters(const convolution& of, const float* from, float* to) {
   const auto channels = of.conv.channels;
   const auto matrix = channels * of.panels.padded;
-  std::fill(to, to + products * matrix, 0.0F);
-  for (std::int64_t out = 0; out < of.conv.out_channels; ++out) {
-    std::int64_t panel_begin = 0;
-    std::size_t panel = 0;
-    while (out >= panel_begin + of.panels.widths[panel])
-      panel_begin += of.panels.widths[panel++];
-    const auto width = of.panels.widths[panel];
+  std::array<lane_values, 9> taps{};
+  std::array<lane_values, 3 * reach> rows{};
+  std::array<lane_values, products> points{};
+  std::int64_t first = 0;
+  for (const auto panel : of.panels.widths) {
+    const auto width = static_cast<std::size_t>(panel);
+    const auto filters = std::min(panel, of.conv.out_channels - first); // the rest stays zero
     for (std::int64_t c = 0; c < channels; ++c) {
-      const float* g = from + (out * channels + c) * 9;
-      std::array<std::array<double, reach>, 3> rows;
+      for (std::int64_t i = 0; i < filters; ++i)
+        for (std::size_t tap = 0; tap < 9; ++tap)
+          taps[tap][static_cast<std::size_t>(i)] =
+              from[((first + i) * channels + c) * 9 + static_cast<std::int64_t>(tap)];
       for (std::size_t y = 0; y < 3; ++y)
-        rows[y] = filter_points(g[3 * y], g[3 * y + 1], g[3 * y + 2]);
-      for (std::size_t x = 0; x < reach; ++x) {
-        const auto column = filter_points(rows[0][x], rows[1][x], rows[2][x]);
-        for (std::size_t y = 0; y < reach; ++y)
-          to[static_cast<std::int64_t>(y * reach + x) * matrix + panel_begin * channels + c * width
-             + out - panel_begin] = static_cast<float>(column[y]);
-      }
+        filter_points(&taps[3 * y], 1, &rows[y * reach], 1, width);
+      for (std::size_t x = 0; x < reach; ++x)
+        filter_points(&rows[x], reach, &points[x], reach, width);
+      auto* column = to + first * channels + c * panel;
+      for (std::size_t p = 0; p < products; ++p, column += matrix)
+        for (std::size_t i = 0; i < width; ++i)
+          column[i] = static_cast<float>(points[p][i]);
     }
+    taps = {};
+    first += panel;
   }
 }
 
