@@ -57,6 +57,7 @@ constexpr std::array pool{
 };
 
 constexpr std::array global_pool{
+    candidate{"highway", make_highway_global_average},
     candidate{"onednn", make_onednn_pool, fused},
     candidate{"onednn", make_onednn_pool},
     candidate{"reference", make_reference_global_pool},
@@ -64,7 +65,10 @@ constexpr std::array global_pool{
 
 constexpr std::array argmax{candidate{"reference", make_reference_argmax}};
 constexpr std::array batch_normalization{
-    candidate{"reference", make_reference_batch_normalization}};
+    candidate{"highway", make_highway_batch_normalization, fused},
+    candidate{"highway", make_highway_batch_normalization},
+    candidate{"reference", make_reference_batch_normalization},
+};
 constexpr std::array binary{
     candidate{"highway", make_highway_binary, fused},
     candidate{"highway", make_highway_binary},
@@ -77,27 +81,50 @@ constexpr std::array clip{
     candidate{"reference", make_reference_clip},
 };
 constexpr std::array comparison{candidate{"reference", make_reference_comparison}};
-constexpr std::array concat{candidate{"reference", make_reference_concat}};
+constexpr std::array concat{
+    candidate{"tiled", make_tiled_concat},
+    candidate{"reference", make_reference_concat},
+};
 constexpr std::array constant{candidate{"reference", make_reference_constant}};
 constexpr std::array constant_of_shape{candidate{"reference", make_reference_constant_of_shape}};
 constexpr std::array expand{candidate{"reference", make_reference_expand}};
 constexpr std::array gather{candidate{"reference", make_reference_gather}};
 constexpr std::array layer_normalization{
-    candidate{"reference", make_reference_layer_normalization}};
+    candidate{"highway", make_highway_layer_normalization},
+    candidate{"reference", make_reference_layer_normalization},
+};
 constexpr std::array logical{candidate{"reference", make_reference_logical}};
 constexpr std::array logical_not{candidate{"reference", make_reference_not}};
 constexpr std::array pad{candidate{"reference", make_reference_pad}};
 constexpr std::array range{candidate{"reference", make_reference_range}};
-constexpr std::array reduce{candidate{"reference", make_reference_reduce}};
-constexpr std::array reorder{candidate{"onednn", make_onednn_reorder},
-                             candidate{"reference", make_reference_reorder}};
-constexpr std::array resize{candidate{"reference", make_reference_resize}};
+constexpr std::array reduce{
+    candidate{"highway", make_highway_reduce},
+    candidate{"reference", make_reference_reduce},
+};
+constexpr std::array reorder{
+    candidate{"onednn", make_onednn_reorder},
+    candidate{"tiled", make_tiled_reorder},
+    candidate{"reference", make_reference_reorder},
+};
+constexpr std::array resize{
+    candidate{"nearest", make_nearest_resize},
+    candidate{"reference", make_reference_resize},
+};
 constexpr std::array shape{candidate{"reference", make_reference_shape}};
 constexpr std::array slice{candidate{"reference", make_reference_slice}};
-constexpr std::array softmax{candidate{"reference", make_reference_softmax}};
-constexpr std::array split{candidate{"reference", make_reference_split}};
+constexpr std::array softmax{
+    candidate{"highway", make_highway_softmax},
+    candidate{"reference", make_reference_softmax},
+};
+constexpr std::array split{
+    candidate{"tiled", make_tiled_split},
+    candidate{"reference", make_reference_split},
+};
 constexpr std::array tile{candidate{"reference", make_reference_tile}};
-constexpr std::array transpose{candidate{"reference", make_reference_transpose}};
+constexpr std::array transpose{
+    candidate{"tiled", make_tiled_transpose},
+    candidate{"reference", make_reference_transpose},
+};
 constexpr std::array unary{
     candidate{"highway", make_highway_unary, fused},
     candidate{"highway", make_highway_unary},

@@ -81,7 +81,6 @@ HWY_INLINE V erf(D d, V x) {
   q = hn::MulAdd(q, u, hn::Set(d, 0.11534829437732697F));
   q = hn::MulAdd(q, u, hn::Set(d, 0.5048537850379944F));
   q = hn::MulAdd(q, u, hn::Set(d, 1.0F));
-  const V one = hn::Set(d, 1.0F);
   const V answer = hn::Div(hn::Mul(bounded, p), q);
   return hn::IfThenElse(hn::Ge(hn::Abs(x), four), hn::CopySign(hn::Set(d, 1.0F), x), answer);
 }

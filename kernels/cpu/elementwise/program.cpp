@@ -64,6 +64,8 @@ tl::expected<program, std::string> program::make(const tensor_desc& output,
     else if (strides.back() > 1)
       return decline("an operand strides through memory against the output's order");
 
+  if (parts.empty())
+    parts.push_back({{step_kind::copy}});
   program made;
   made.cost_ = 0;
   for (const auto& each : parts)

@@ -1,0 +1,64 @@
+// Concat and Split over the thread team.
+
+#include "kernels/cpu/concat/parts.hpp"
+#include "kernels/cpu/highway_kernels.hpp"
+#include "kernels/cpu/kernel_function.hpp"
+#include "kernels/cpu/spec.hpp"
+#include "kernels/cpu/tiled_copy.hpp"
+
+namespace troupe::cpu {
+
+namespace {
+
+struct moved_part {
+  tiled_copy copy;
+  std::size_t offset_bytes;
+};
+
+std::vector<moved_part> tiled(const std::vector<concat_part>& parts, int threads) {
+  std::vector<moved_part> made;
+  for (const auto& part : parts)
+    made.push_back({tiled_copy{part.box, threads}, part.offset_bytes});
+  return made;
+}
+
+} // namespace
+
+made_kernel make_tiled_concat(const kernel_spec& spec, weight_cache&) {
+  if (auto why = not_strided(spec))
+    return decline("{}", *why);
+  if (spec.outputs[0].type == dtype::string)
+    return decline("strings are not moved by kernels");
+  std::vector<tensor_desc> pieces;
+  for (const auto& input : spec.inputs)
+    pieces.push_back(input.desc);
+  const auto parts =
+      concat_parts(spec.outputs[0], pieces, spec.attributes->integer("axis", 1), true);
+  if (!parts)
+    return tl::unexpected{parts.error()};
+  return make_kernel(
+      {.name = "tiled"}, [parts = tiled(*parts, spec.threads)](const kernel_args& args) {
+        for (std::size_t i = 0; i < parts.size(); ++i)
+          parts[i].copy.run(args.inputs[i].data, args.outputs[0].data + parts[i].offset_bytes);
+      });
+}
+
+made_kernel make_tiled_split(const kernel_spec& spec, weight_cache&) {
+  if (auto why = not_strided(spec))
+    return decline("{}", *why);
+  if (spec.outputs[0].type == dtype::string)
+    return decline("strings are not moved by kernels");
+  const std::vector<tensor_desc> pieces{spec.outputs.begin(), spec.outputs.end()};
+  const auto parts =
+      concat_parts(spec.inputs[0].desc, pieces, spec.attributes->integer("axis", 0), false);
+  if (!parts)
+    return tl::unexpected{parts.error()};
+  return make_kernel(
+      {.name = "tiled"}, [parts = tiled(*parts, spec.threads)](const kernel_args& args) {
+        for (std::size_t i = 0; i < parts.size(); ++i)
+          if (args.outputs[i].data)
+            parts[i].copy.run(args.inputs[0].data + parts[i].offset_bytes, args.outputs[i].data);
+      });
+}
+
+} // namespace troupe::cpu

@@ -1,0 +1,103 @@
+// Sum and mean over neighbouring axes, GlobalAveragePool among them: rows to one value each where
+// the reduced axes are the innermost, whole rows onto one another where they are not.
+
+#include "kernels/cpu/highway_kernels.hpp"
+#include "kernels/cpu/kernel_function.hpp"
+#include "kernels/cpu/parallel.hpp"
+#include "kernels/cpu/reduce/reduce.hpp"
+#include "kernels/cpu/rows/rows.hpp"
+#include "kernels/cpu/spec.hpp"
+
+#include <algorithm>
+
+namespace troupe::cpu {
+
+namespace {
+
+// x [outer, width, inner] to y [outer, inner].
+struct folding {
+  std::int64_t outer = 1;
+  std::int64_t width = 1;
+  std::int64_t inner = 1;
+  float factor = 1.0F;
+
+  void run(const float* x, float* y, std::int64_t begin, std::int64_t end) const {
+    for (auto at = begin; at < end; ++at) {
+      const float* from = x + at * width * inner;
+      if (inner == 1) {
+        y[at] = sum_row(from, static_cast<std::size_t>(width)) * factor;
+        continue;
+      }
+      float* to = y + at * inner;
+      std::fill_n(to, inner, 0.0F);
+      for (std::int64_t row = 0; row < width; ++row)
+        add_row(from + row * inner, to, static_cast<std::size_t>(inner));
+      scale_row(to, factor, to, static_cast<std::size_t>(inner));
+    }
+  }
+};
+
+made_kernel folded(folding by, int threads) {
+  return make_kernel({.name = "highway"}, [by, threads](const kernel_args& args) {
+    const auto* x = args.inputs[0].as<const float>();
+    auto* y = args.outputs[0].as<float>();
+    parallel_for(threads, by.outer, by.width * by.inner,
+                 [&](std::int64_t begin, std::int64_t end) { by.run(x, y, begin, end); });
+  });
+}
+
+} // namespace
+
+made_kernel make_highway_reduce(const kernel_spec& spec, weight_cache&) {
+  if (spec.op_type != "ReduceMean" && spec.op_type != "ReduceSum")
+    return decline("{} has no vectorised form", spec.op_type);
+  if (auto why = not_plain_float(spec, 1))
+    return decline("{}", *why);
+  if (auto why = not_row_major(spec))
+    return decline("{}", *why);
+  auto reduced = reduced_axes(spec);
+  if (!reduced)
+    return tl::unexpected{std::move(reduced).error()};
+  const auto& dims = spec.inputs[0].desc.dims;
+  folding by;
+  int phase = 0; // axes before, within and behind the reduced ones
+  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+    if (dims[axis] == 1)
+      continue;
+    if ((*reduced)[axis] ? phase == 2 : false)
+      return decline("the reduced axes are not neighbours");
+    if ((*reduced)[axis])
+      phase = 1;
+    else if (phase == 1)
+      phase = 2;
+    (phase == 0 ? by.outer : phase == 1 ? by.width : by.inner) *= dims[axis];
+  }
+  if (by.width == 0)
+    return decline("a reduced axis is empty");
+  if (spec.op_type == "ReduceMean")
+    by.factor = 1.0F / static_cast<float>(by.width);
+  return folded(by, spec.threads);
+}
+
+made_kernel make_highway_global_average(const kernel_spec& spec, weight_cache&) {
+  if (spec.op_type != "GlobalAveragePool")
+    return decline("{} has no vectorised form", spec.op_type);
+  if (auto why = not_plain_float(spec))
+    return decline("{}", *why);
+  const auto& input = spec.inputs[0].desc;
+  const auto places = element_count({input.dims.data() + 2, input.dims.size() - 2});
+  if (places == 0)
+    return decline("there is no position to average over");
+  folding by;
+  by.width = places;
+  by.factor = 1.0F / static_cast<float>(places);
+  if (input.format == layout::channels_last) {
+    by.outer = input.dims[0];
+    by.inner = input.dims[1];
+  } else {
+    by.outer = input.dims[0] * input.dims[1];
+  }
+  return folded(by, spec.threads);
+}
+
+} // namespace troupe::cpu

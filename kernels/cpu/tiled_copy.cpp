@@ -1,0 +1,97 @@
+#include "kernels/cpu/tiled_copy.hpp"
+
+#include "kernels/cpu/iteration.hpp"
+#include "kernels/cpu/parallel.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace troupe::cpu {
+
+namespace {
+
+constexpr std::int64_t tile = 16;
+
+// to[c * to_stride .. ][r] = from[r * from_stride + c]: rows of the source are contiguous along c,
+// rows of the target along r.
+void turn(const std::uint32_t* from, std::uint32_t* to, std::int64_t rows, std::int64_t columns,
+          std::int64_t from_stride, std::int64_t to_stride) {
+  for (std::int64_t c0 = 0; c0 < columns; c0 += tile)
+    for (std::int64_t r0 = 0; r0 < rows; r0 += tile) {
+      const auto r_end = std::min(rows - r0, tile);
+      const auto c_end = std::min(columns - c0, tile);
+      const auto* source = from + r0 * from_stride + c0;
+      auto* target = to + c0 * to_stride + r0;
+      if (r_end == tile && c_end == tile) {
+        std::uint32_t turned[tile][tile];
+        for (std::int64_t r = 0; r < tile; ++r)
+          for (std::int64_t c = 0; c < tile; ++c)
+            turned[c][r] = source[r * from_stride + c];
+        for (std::int64_t c = 0; c < tile; ++c)
+          std::memcpy(target + c * to_stride, turned[c], sizeof turned[c]);
+      } else {
+        for (std::int64_t c = 0; c < c_end; ++c)
+          for (std::int64_t r = 0; r < r_end; ++r)
+            target[c * to_stride + r] = source[r * from_stride + c];
+      }
+    }
+}
+
+void turn_box(const strided_box& box, std::size_t row, const std::byte* from, std::byte* to) {
+  // All loops but the two of the tile.
+  const auto last = box.dims.size() - 1;
+  iteration outer{{}, {{}, {}}};
+  for (std::size_t loop = 0; loop < last; ++loop) {
+    if (loop == row)
+      continue;
+    outer.dims.push_back(box.dims[loop]);
+    outer.strides[0].push_back(box.from_strides[loop]);
+    outer.strides[1].push_back(box.to_strides[loop]);
+  }
+  outer.dims.push_back(1);
+  outer.strides[0].push_back(0);
+  outer.strides[1].push_back(0);
+  const auto* source = reinterpret_cast<const std::uint32_t*>(from);
+  auto* target = reinterpret_cast<std::uint32_t*>(to);
+  for_each_row(outer, 0, outer.outer(), [&](std::int64_t, auto offsets) {
+    turn(source + offsets[0], target + offsets[1], box.dims[last], box.dims[row],
+         box.from_strides[last], box.to_strides[row]);
+  });
+}
+
+} // namespace
+
+tiled_copy::tiled_copy(const strided_box& box, int threads)
+    : box_{simplified(box)}, threads_{threads} {
+  const auto last = box_.dims.size() - 1;
+  if (box_.from_strides[last] == 1 || box_.to_strides[last] != 1 || box_.element_bytes != 4)
+    return;
+  for (std::size_t loop = 0; loop < last; ++loop)
+    if (box_.from_strides[loop] == 1 && box_.dims[loop] > 1)
+      row_ = loop;
+}
+
+void tiled_copy::run(const std::byte* from, std::byte* to) const {
+  const auto count = element_count(box_.dims);
+  if (count == 0)
+    return;
+  // The longest of the outer loops is cut; a single loop is cut too.
+  std::size_t cut = 0;
+  for (std::size_t loop = 1; loop + 1 < box_.dims.size(); ++loop)
+    if (box_.dims[loop] > box_.dims[cut])
+      cut = loop;
+  const auto bytes = static_cast<std::int64_t>(box_.element_bytes);
+  parallel_for(threads_, box_.dims[cut], count / box_.dims[cut],
+               [&](std::int64_t begin, std::int64_t end) {
+                 auto part = box_;
+                 part.dims[cut] = end - begin;
+                 const auto* source = from + begin * box_.from_strides[cut] * bytes;
+                 auto* target = to + begin * box_.to_strides[cut] * bytes;
+                 if (row_)
+                   turn_box(part, *row_, source, target);
+                 else
+                   part.copy(source, target);
+               });
+}
+
+} // namespace troupe::cpu
