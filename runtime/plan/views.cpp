@@ -53,7 +53,7 @@ std::optional<layout> view_of_transpose(const graph::node& of, const tensor_desc
   return std::nullopt;
 }
 
-/// Squeeze and Unsqueeze keep channels-last where axes 0 and 1 stay what they are.
+/// Axes behind batch and channels are one run of rows in channels-last memory, however they are split.
 std::optional<layout> view_of_channels_last(const tensor_desc& input,
                                             std::span<const std::int64_t> output) {
   const bool ranks = output.size() == 3 || output.size() == 4;
@@ -81,9 +81,8 @@ std::optional<layout> view_layout(const graph::node& of, const tensor_desc& inpu
   const bool plain = same_bytes(input.dims, input.format, layout::row_major);
   if (of.op_type == "Identity" || (of.op_type == "Dropout" && of.inputs.size() < 3))
     return input.format;
-  if (of.op_type == "Reshape" || of.op_type == "Flatten")
-    return plain ? std::optional{layout::row_major} : std::nullopt;
-  if (of.op_type == "Squeeze" || of.op_type == "Unsqueeze") {
+  if (of.op_type == "Reshape" || of.op_type == "Flatten" || of.op_type == "Squeeze"
+      || of.op_type == "Unsqueeze") {
     if (plain)
       return layout::row_major;
     return input.format == layout::channels_last ? view_of_channels_last(input, output)

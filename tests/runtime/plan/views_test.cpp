@@ -53,6 +53,16 @@ BOOST_AUTO_TEST_CASE(a_squeeze_of_a_spatial_axis_keeps_channels_last) {
                                  without_batch));
 }
 
+BOOST_AUTO_TEST_CASE(a_reshape_of_spatial_axes_keeps_channels_last) {
+  const auto features = desc({2, 3, 4, 6}, layout::channels_last);
+  const shape merged{2, 3, 24};
+  BOOST_CHECK(plan::view_layout(node_of("Reshape"), features, merged) == layout::channels_last);
+  const shape split{2, 3, 8, 3};
+  BOOST_CHECK(plan::view_layout(node_of("Reshape"), features, split) == layout::channels_last);
+  const shape other_channels{2, 6, 12};
+  BOOST_CHECK(!plan::view_layout(node_of("Reshape"), features, other_channels));
+}
+
 BOOST_AUTO_TEST_CASE(a_transpose_to_rows_of_channels_last_features_moves_nothing) {
   const shape rows{2, 7, 3};
   BOOST_CHECK(plan::view_layout(node_of("Transpose", {0, 2, 1}),
