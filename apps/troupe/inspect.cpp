@@ -39,8 +39,7 @@ result<void> inspect(const options& with) {
     plan = *std::move(made);
   }
   if (!with.svg.empty()) {
-    const auto title = std::filesystem::path{with.engine.model}.filename().string();
-    if (auto written = write_text(with.svg, memory_svg(title, *plan)); !written)
+    if (auto written = write_text(with.svg, memory_svg(with.engine.model, *plan)); !written)
       return written;
   }
   const auto text = with.json

@@ -17,6 +17,9 @@ constexpr double top = 70;
 constexpr std::array colours{"#4e79a7", "#59a14f", "#9c755f", "#f28e2b",
                              "#b07aa1", "#76b7b2", "#edc948", "#e15759"};
 
+constexpr auto other_colour = "#bab0ac";
+constexpr auto workspace_colour = "#dddddd";
+
 std::string escaped(std::string_view text) {
   std::string made;
   for (char c : text) {
@@ -55,8 +58,10 @@ public:
   [[nodiscard]] const char* of(std::string_view op) const {
     const auto at =
         static_cast<std::size_t>(std::ranges::find(counts_, op, &count::op) - counts_.begin());
-    return at < colours.size() ? colours[at] : "#bab0ac";
+    return at < colours.size() ? colours[at] : other_colour;
   }
+
+  [[nodiscard]] bool has_others() const { return counts_.size() > colours.size(); }
 
   [[nodiscard]] std::vector<std::string> named() const {
     std::vector<std::string> names;
@@ -106,7 +111,9 @@ std::string memory_svg(const std::string& title, const plan::plan& of) {
   };
   for (const auto& op : colour.named())
     add_legend(op, colour.of(op));
-  add_legend("workspace", "#d0d0d0");
+  if (colour.has_others())
+    add_legend("others", other_colour);
+  add_legend("workspace", workspace_colour);
   for (const auto& block : arena_blocks(of)) {
     const auto& step = of.steps[block.first];
     fmt::format_to(
@@ -115,7 +122,7 @@ std::string memory_svg(const std::string& title, const plan::plan& of) {
         "stroke=\"#fff\" stroke-width=\"0.6\"><title>{} ({}) {}, steps {} to {}</title></rect>\n",
         x(block.first), y(block.offset + block.bytes), x(block.last + 1) - x(block.first),
         y(block.offset) - y(block.offset + block.bytes),
-        block.workspace ? "#d0d0d0" : colour.of(step.op_type), escaped(step.node),
+        block.workspace ? workspace_colour : colour.of(step.op_type), escaped(step.node),
         escaped(step.op_type), readable(block.bytes), block.first, block.last);
   }
   for (int mark = 0; mark <= 4; ++mark) {
