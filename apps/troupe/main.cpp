@@ -25,6 +25,8 @@ const std::vector<entry>& table() {
       {"run", "Run a model once on files and write its outputs", add_run},
       {"bench", "Measure latency and throughput of a model in this process", add_bench},
       {"inspect", "Show a model's graph, fusions, kernels and memory plan", add_inspect},
+      {"infer", "Send one request to a server", add_infer},
+      {"models", "List, load and unload the models of a server", add_models},
   };
   return entries;
 }
