@@ -20,7 +20,7 @@ build=(
 )
 # libonnx-testdata: the ONNX project's own operator tests. clang: fuzzers, format and lint.
 test=(
-  libonnx-testdata libbenchmark-dev
+  libonnx-testdata
   clang-14 libclang-rt-14-dev libomp-14-dev clang-format-14 clang-tidy-14
   dpkg-dev
 )
