@@ -42,7 +42,7 @@ dim joined(std::vector<dim> parts, std::int64_t number, std::int64_t neutral, ch
     key += fmt::format("#{}", number);
     label += fmt::format("{}{}", op, number);
   }
-  return symbols.derived_dim(key, "(" + label + ")");
+  return symbols.derived_dim(key, "(" + label + ")", parts);
 }
 
 // Numbers multiplied, symbols collected.
@@ -74,7 +74,7 @@ result<dim> floor_affine(dim of, std::int64_t multiply, std::int64_t add, std::i
   if (add != 0)
     label = fmt::format("{}{:+}", label, add);
   label = divide == 1 ? fmt::format("({})", label) : fmt::format("floor(({})/{})", label, divide);
-  return symbols.derived_dim(key, label);
+  return symbols.derived_dim(key, label, {&of, 1});
 }
 
 result<dim> broadcast(dim left, dim right, graph& symbols) {

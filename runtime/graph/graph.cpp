@@ -29,19 +29,29 @@ dim graph::fresh_dim(std::string label) {
   return dim::symbol(static_cast<std::uint32_t>(symbols.size() - 1));
 }
 
-dim graph::derived_dim(const std::string& key, std::string label) {
+dim graph::derived_dim(const std::string& key, std::string label, std::span<const dim> of) {
   constexpr std::size_t longest_label = 64; // formulas of formulas: people stop reading before that
   if (label.size() > longest_label)
     label.clear();
   const auto known = derived_.find(key);
   if (known != derived_.end())
     return known->second;
-  return derived_.emplace(key, fresh_dim(std::move(label))).first->second;
+  const auto made = derived_.emplace(key, fresh_dim(std::move(label))).first->second;
+  auto& origins = origins_[made.symbol()];
+  for (const auto& part : of)
+    if (!part.known())
+      origins.push_back(part.symbol());
+  return made;
+}
+
+const std::vector<std::uint32_t>* graph::origins(std::uint32_t symbol) const {
+  const auto known = origins_.find(symbol);
+  return known == origins_.end() ? nullptr : &known->second;
 }
 
 dim graph::minimum(dim of, std::int64_t bound) {
   const auto key = std::to_string(of.symbol()) + ":" + std::to_string(bound);
-  const auto made = derived_dim("min:" + key, "min(" + key + ")");
+  const auto made = derived_dim("min:" + key, "min(" + key + ")", {&of, 1});
   if (bound >= 2)
     minimum_of_[made.symbol()] = of.symbol();
   return made;

@@ -66,9 +66,11 @@ public:
 
   /// A fresh unknown.
   dim fresh_dim(std::string label = {});
-  /// The symbol of the formula `key` over other symbols, made on first use: one formula, one
-  /// symbol.
-  dim derived_dim(const std::string& key, std::string label);
+  /// The symbol of the formula `key` over the symbols among `of`, made on first use: one formula,
+  /// one symbol.
+  dim derived_dim(const std::string& key, std::string label, std::span<const dim> of);
+  /// The symbols that the symbol's formula is made of; null for one that is no formula.
+  [[nodiscard]] const std::vector<std::uint32_t>* origins(std::uint32_t symbol) const;
   /// min(of, bound) of a symbol, bound not negative.
   dim minimum(dim of, std::int64_t bound);
   /// Whether `small` is the minimum of the symbol `of` and a number of 2 or more. Then the two
@@ -90,6 +92,7 @@ public:
 
 private:
   std::map<std::string, dim> derived_;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> origins_;
   std::map<std::uint32_t, std::uint32_t> minimum_of_;
 };
 

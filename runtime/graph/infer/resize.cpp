@@ -19,7 +19,7 @@ result<dim> scaled(inference& at, dim size, float scale) {
     return dim{static_cast<std::int64_t>(std::floor(static_cast<float>(size.size()) * scale))};
   const auto key = fmt::format("scale:{}:{}", size.symbol(), scale);
   return at.symbols().derived_dim(
-      key, fmt::format("floor({}*{})", to_string(size, at.symbols()), scale));
+      key, fmt::format("floor({}*{})", to_string(size, at.symbols()), scale), {&size, 1});
 }
 
 std::optional<std::vector<float>> floats(const inference& at, std::size_t input) {

@@ -106,8 +106,10 @@ dim slice_size(const slice_bounds& cut, dim of, graph& symbols) {
     return extent_of(cut, of.size()).count;
   const auto key =
       fmt::format("slice:{}:{}:{}:{}", of.symbol(), cut.start.number(), cut.end.number(), cut.step);
-  return symbols.derived_dim(key, fmt::format("{}[{}:{}:{}]", to_string(of, symbols),
-                                              cut.start.number(), cut.end.number(), cut.step));
+  return symbols.derived_dim(key,
+                             fmt::format("{}[{}:{}:{}]", to_string(of, symbols), cut.start.number(),
+                                         cut.end.number(), cut.step),
+                             {&of, 1});
 }
 
 } // namespace troupe::graph

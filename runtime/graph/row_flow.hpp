@@ -1,0 +1,23 @@
+#pragma once
+
+#include "runtime/graph/graph.hpp"
+
+#include <string>
+
+namespace troupe::graph {
+
+/// Whether requests may share a batch.
+struct row_report {
+  bool independent = false;
+  std::string reason; ///< if not: the node, input or output where the proof broke, and why
+};
+
+/// Tries to prove that row i of every output (along axis 0) depends on row i of the inputs (along
+/// axis 0) and on nothing else: not on other rows, not on how many there are. The number of rows is
+/// one symbol in axis 0 of every input; shape computations are followed with it, and each operator
+/// says where the axis goes (runtime/graph/rows/). What no rule covers counts as dependent: the
+/// answer `independent` is never wrong for tensors without empty axes. Fusion and folding change
+/// nothing about it, so any stage of the graph may be asked.
+[[nodiscard]] row_report rows_independent(const graph& of);
+
+} // namespace troupe::graph
