@@ -1,5 +1,5 @@
-// troupe-ocr: the text in images. Exit status: 0 on success, 2 for wrong usage, 1 otherwise; an error is
-// one line on stderr that begins "troupe: ".
+// troupe-ocr: the text in images. Exit status: 0 on success, 2 for wrong usage, 1 otherwise; an
+// error is one line on stderr that begins "troupe: ".
 
 #include "apps/ocr/program/reading_service.hpp"
 #include "apps/ocr/program/report.hpp"
@@ -27,7 +27,6 @@ struct command_line {
   std::vector<std::string> images;
   std::string models;
   std::string device = "cpu";
-  std::string url;
   bool json = false;
   bool timings = false;
 };
@@ -107,8 +106,7 @@ void print(const file_report& report, const command_line& asked) {
 }
 
 int run(const command_line& asked) {
-  auto reader = asked.url.empty() ? make_embedded_reader(asked.models, asked.device)
-                                  : make_remote_reader(asked.url);
+  auto reader = make_embedded_reader(asked.models, asked.device);
   if (!reader) {
     complain(reader.error().text);
     return 1;
@@ -139,11 +137,11 @@ int main(int argc, char** argv) {
     CLI::App app{"Prints the text in images (PNG, JPEG), one line per line of text.", "troupe-ocr"};
     app.set_version_flag("--version", "troupe " TROUPE_VERSION);
     app.add_option("IMAGE", asked.images, "Image files")->required();
-    app.add_option("--models", asked.models,
-                   "Model repository with ocr_det, ocr_cls and ocr_rec (default: $TROUPE_MODELS, or "
-                   "models/ beside the build)");
+    app.add_option(
+        "--models", asked.models,
+        "Model repository with ocr_det, ocr_cls and ocr_rec (default: $TROUPE_MODELS, or "
+        "models/ beside the build)");
     app.add_option("--device", asked.device, "Device to run on")->capture_default_str();
-    app.add_option("--url", asked.url, "Ask a server instead: tcp://HOST:PORT");
     app.add_flag("--json", asked.json, "One JSON document with boxes, scores and timings");
     app.add_flag("--timings", asked.timings, "How long each step took, on stderr");
     try {

@@ -10,7 +10,7 @@ namespace {
 class embedded_reader final : public reading_service {
 public:
   embedded_reader(std::unique_ptr<runtime> started, std::string model)
-    : runtime_(std::move(started)), model_(std::move(model)) {}
+      : runtime_(std::move(started)), model_(std::move(model)) {}
 
   std::future<result<page_text>> read(std::string file) override {
     auto promise = std::make_shared<std::promise<result<page_text>>>();
