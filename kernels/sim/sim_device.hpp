@@ -20,8 +20,8 @@ struct sim_options {
   int tickets = 2;
   std::uint64_t fail_every = 0; ///< every n-th submit fails; 0 = none
   /// Asked for every submit, counted from 1: an error makes it fail. Called in stream order.
-  std::function<std::optional<error>(std::uint64_t submit)> script;
-  std::shared_ptr<timeline> time; ///< null = real time, with a thread of the device's own
+  std::function<std::optional<error>(std::uint64_t submit)> script = nullptr;
+  std::shared_ptr<timeline> time = nullptr; ///< null = real time, with a thread of the device's own
 };
 
 /// From "sim:launch_us=10000,row_us=100,memory=1073741824,tickets=2,fail_every=100"; every key may
