@@ -27,6 +27,7 @@ struct command_line {
   std::vector<std::string> images;
   std::string models;
   std::string device = "cpu";
+  std::string url;
   bool json = false;
   bool timings = false;
 };
@@ -106,7 +107,8 @@ void print(const file_report& report, const command_line& asked) {
 }
 
 int run(const command_line& asked) {
-  auto reader = make_embedded_reader(asked.models, asked.device);
+  auto reader = asked.url.empty() ? make_embedded_reader(asked.models, asked.device)
+                                  : make_remote_reader(asked.url);
   if (!reader) {
     complain(reader.error().text);
     return 1;
@@ -142,6 +144,8 @@ int main(int argc, char** argv) {
         "Model repository with ocr_det, ocr_cls and ocr_rec (default: $TROUPE_MODELS, or "
         "models/ beside the build)");
     app.add_option("--device", asked.device, "Device to run on")->capture_default_str();
+    app.add_option("--url", asked.url,
+                   "Ask a server instead: tcp://HOST[:PORT] or http://HOST[:PORT]");
     app.add_flag("--json", asked.json, "One JSON document with boxes, scores and timings");
     app.add_flag("--timings", asked.timings, "How long each step took, on stderr");
     try {

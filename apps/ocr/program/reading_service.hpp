@@ -30,4 +30,7 @@ public:
 [[nodiscard]] result<std::unique_ptr<reading_service>>
 make_embedded_reader(const std::filesystem::path& repository, const std::string& device);
 
+/// Asks the model `ocr` of a server: "tcp://HOST[:PORT]" or "http://HOST[:PORT]".
+[[nodiscard]] result<std::unique_ptr<reading_service>> make_remote_reader(const std::string& url);
+
 } // namespace troupe::ocr
