@@ -22,7 +22,7 @@ ALLOWED = {
     "protocol": BASE,
     "actors": ["runtime", "protocol", "kernels"],
     "clients": ["protocol", *BASE],
-    "apps/ocr": ["actors/troupe.hpp", "protocol", *BASE],
+    "apps/ocr": ["actors/troupe.hpp", "protocol", "clients/cpp", *BASE],
     "apps": ["actors", "runtime", "protocol", "clients", "kernels"],
     "bench": ["apps", "actors", "runtime", "protocol", "clients", "kernels"],
     "examples": ["troupe"],
@@ -43,6 +43,7 @@ LIBRARIES = {
     "opencv2/": ["apps/ocr"],
     "png.h": ["apps/ocr"],
     "jpeglib.h": ["apps/ocr"],
+    "clipper.hpp": ["apps/ocr"],
     "CLI/": ["apps", "bench"],
     "nlohmann/": ["runtime", "protocol", "clients", "apps", "bench"],
 }

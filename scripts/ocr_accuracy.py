@@ -21,14 +21,12 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import numpy
-
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "clients" / "python"))
 sys.path.insert(0, str(ROOT / "scripts"))
 
 import render_samples
-import troupe
+from troupe_client import Client
 
 REQUIRED = 0.98
 IN_FLIGHT = 8
@@ -80,9 +78,9 @@ def truth_of(image):
 
 def read_by_server(url, images):
     """The lines of each image; several requests are on their way at once."""
-    with troupe.Client(url) as client:
+    with Client(url) as client:
         def read(path):
-            answer = client.infer("ocr", {"image": numpy.array([path.read_bytes()], dtype=object)})
+            answer = client.infer("ocr", {"image": [path.read_bytes()]}, timeout=120)
             return [line.decode() for line in answer["text"]]
 
         with ThreadPoolExecutor(IN_FLIGHT) as pool:
