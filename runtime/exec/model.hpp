@@ -15,9 +15,9 @@ namespace troupe::exec {
 
 struct model_options {
   bool optimise = true; ///< run the passes
-  std::vector<std::string> disabled_passes;
+  std::vector<std::string> disabled_passes{};
   std::size_t max_cached_plans = 64;       ///< bound of the plan cache; least recently used leave
-  std::vector<std::int64_t> batch_buckets; ///< sizes beside 1, 2, 4, … worth a plan
+  std::vector<std::int64_t> batch_buckets{}; ///< sizes beside 1, 2, 4, … worth a plan
 };
 
 /// A loaded model on one device: the optimised graph, its packed weights and a bounded cache of
