@@ -3,6 +3,7 @@
 #include "kernels/cpu/cpu_device.hpp"
 #include "runtime/exec/buckets.hpp"
 #include "runtime/exec/plan_cache.hpp"
+#include "runtime/graph/row_flow.hpp"
 #include "runtime/onnx/import.hpp"
 #include "runtime/passes/pass_gate.hpp"
 #include "runtime/plan/build.hpp"
@@ -90,7 +91,9 @@ result<std::shared_ptr<model>> model::load(const std::filesystem::path& file,
   if (!io)
     return propagate(io);
   made->io = *std::move(io);
-  made->why_rows_depend = "not looked at";
+  const auto rows = graph::rows_independent(made->optimised);
+  if (!rows.independent)
+    made->why_rows_depend = rows.reason.empty() ? "no reason is known" : rows.reason;
   return std::shared_ptr<model>{new model{std::move(made)}};
 }
 
