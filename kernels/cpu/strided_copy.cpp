@@ -10,27 +10,35 @@ namespace troupe::cpu {
 
 namespace {
 
+struct plane_loops {
+  std::int64_t rows, columns;
+  std::int64_t from_row, from_column;
+  std::int64_t to_row, to_column;
+};
+
 template <class T>
-void copy_row(const std::byte* from, std::byte* to, std::int64_t count, std::int64_t from_stride,
-              std::int64_t to_stride) {
+void copy_plane(const std::byte* from, std::byte* to, const plane_loops& by) {
   const auto* source = reinterpret_cast<const T*>(from);
   auto* target = reinterpret_cast<T*>(to);
-  if (from_stride == 1 && to_stride == 1)
-    std::memcpy(target, source, static_cast<std::size_t>(count) * sizeof(T));
-  else
-    for (std::int64_t i = 0; i < count; ++i)
-      target[i * to_stride] = source[i * from_stride];
+  const bool contiguous = by.from_column == 1 && by.to_column == 1;
+  const auto bytes = static_cast<std::size_t>(by.columns) * sizeof(T);
+  for (std::int64_t row = 0; row < by.rows; ++row, source += by.from_row, target += by.to_row) {
+    if (contiguous)
+      std::memcpy(target, source, bytes);
+    else
+      for (std::int64_t i = 0; i < by.columns; ++i)
+        target[i * by.to_column] = source[i * by.from_column];
+  }
 }
 
-using row_function = void (*)(const std::byte*, std::byte*, std::int64_t, std::int64_t,
-                              std::int64_t);
+using plane_function = void (*)(const std::byte*, std::byte*, const plane_loops&);
 
-row_function row_function_for(std::size_t bytes) {
+plane_function plane_function_for(std::size_t bytes) {
   switch (bytes) {
-    case 1: return copy_row<std::uint8_t>;
-    case 2: return copy_row<std::uint16_t>;
-    case 4: return copy_row<std::uint32_t>;
-    default: return copy_row<std::uint64_t>;
+    case 1: return copy_plane<std::uint8_t>;
+    case 2: return copy_plane<std::uint16_t>;
+    case 4: return copy_plane<std::uint32_t>;
+    default: return copy_plane<std::uint64_t>;
   }
 }
 
@@ -71,13 +79,17 @@ strided_box simplified(const strided_box& box) {
 void strided_box::copy(const std::byte* from, std::byte* to) const {
   if (element_count(dims) == 0)
     return;
-  const auto row = row_function_for(element_bytes);
+  const auto plane = plane_function_for(element_bytes);
   const auto bytes = static_cast<std::int64_t>(element_bytes);
-  const std::size_t loops = dims.size() - 1;
-  const auto inner = dims[loops];
+  // The two innermost loops are one call; the others count like an odometer.
+  const std::size_t inner = dims.size() - 1;
+  const std::size_t loops = inner > 0 ? inner - 1 : 0;
+  const plane_loops last{inner > 0 ? dims[loops] : 1,         dims[inner],
+                         inner > 0 ? from_strides[loops] : 0, from_strides[inner],
+                         inner > 0 ? to_strides[loops] : 0,   to_strides[inner]};
   shape at(loops, 0);
   while (true) {
-    row(from, to, inner, from_strides[loops], to_strides[loops]);
+    plane(from, to, last);
     std::size_t loop = loops;
     while (loop > 0) {
       --loop;
