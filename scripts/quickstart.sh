@@ -50,7 +50,7 @@ if [ -z "$ready" ]; then
 fi
 
 step "reading the pages"
-.venv/bin/python scripts/read_images.py --times "$ready" build/samples/*.{png,jpg}
+.venv/bin/python scripts/read_images.py "$ready" build/samples/*.{png,jpg}
 
 step "stopping the server"
 kill -TERM "$server"

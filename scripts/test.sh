@@ -25,4 +25,5 @@ quietly cmake --preset release -DTROUPE_CHECKS=$checks
 step "building"
 build build all
 step "testing"
+rm -f build/e2e-report.txt
 ctest --test-dir build --output-on-failure --no-label-summary -j "$jobs"

@@ -1,13 +1,12 @@
 """The three OCR networks behind one server: ready soon, idle when idle, and batching what comes together."""
 
 import concurrent.futures
-import subprocess
 import time
 
 import numpy as np
 import pytest
 
-from support import OCR_MODELS, ROOT, Rpc, Server, report
+from support import OCR_MODELS, Rpc, Server, report
 
 REC = ("ocr_rec", "x", "softmax_11.tmp_0")
 
@@ -80,14 +79,3 @@ def test_a_batch_of_rows_in_one_request(server):
     assert together.shape[0] == 3
     for row, answer in zip(rows, together):
         np.testing.assert_allclose(recognise(server, row[None])[0], answer, atol=1e-4)
-
-
-def test_sample_pages_are_read(server, tmp_path):
-    subprocess.run([ROOT / ".venv/bin/python", ROOT / "scripts/render_samples.py", "samples", tmp_path],
-                   check=True, capture_output=True)
-    images = sorted(p for p in tmp_path.iterdir() if p.suffix in (".png", ".jpg"))
-    assert len(images) >= 3
-    for image in images:
-        done = subprocess.run([ROOT / ".venv/bin/python", ROOT / "scripts/read_images.py", server.url("msgpack"),
-                               image], check=True, capture_output=True, text=True, timeout=120)
-        assert done.stdout.splitlines() == image.with_suffix(".txt").read_text().splitlines()
