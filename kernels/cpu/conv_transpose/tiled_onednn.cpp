@@ -23,9 +23,22 @@ attempted<memory_desc> no_operand(const tensor_desc&, const tensor_desc&, const 
   return decline("a tile's channels repeat: no operand lies beside them");
 }
 
-// From [channels, out_channels, y, x] to [channels, y, x, out_channels].
+// A single output channel makes tiles so narrow that most of a vector would stay empty: then the
+// product is taken upright, tile positions as rows and input positions as columns.
+bool is_upright(const conv_geometry& conv) {
+  return conv.out_channels == 1;
+}
+
+// From [channels, out_channels, y, x] to [channels, y, x, out_channels], or upright to [y, x,
+// channels].
 void permute_weights(const conv_geometry& conv, const float* from, float* to) {
   const auto area = conv.y.kernel * conv.x.kernel;
+  if (is_upright(conv)) {
+    for (std::int64_t position = 0; position < area; ++position)
+      for (std::int64_t c = 0; c < conv.channels; ++c)
+        *to++ = from[c * area + position];
+    return;
+  }
   for (std::int64_t c = 0; c < conv.channels; ++c)
     for (std::int64_t position = 0; position < area; ++position)
       for (std::int64_t out = 0; out < conv.out_channels; ++out)
@@ -82,29 +95,59 @@ private:
 
   bool run_row(const kernel_args& args, std::size_t member, std::int64_t row) const {
     const auto& conv = parts_.conv;
-    const auto width = conv.x.input;
-    const auto height = conv.y.kernel;
-    const auto run = tile_row();
     auto* scratch = args.workspace.data() + member * bytes_of_member();
     auto* tiles = reinterpret_cast<float*>(scratch + parts_.scratch_bytes);
-    auto* source = args.inputs[0].as<float>() + row * width * conv.channels;
-    const std::array<void*, 5> addresses{source, const_cast<std::byte*>(parts_.weights.data()),
-                                         tiles, scratch,
-                                         const_cast<std::byte*>(parts_.bias.data())};
+    void* source = args.inputs[0].as<float>() + row * conv.x.input * conv.channels;
+    void* weights = const_cast<std::byte*>(parts_.weights.data()); // only read
+    void* bias = const_cast<std::byte*>(parts_.bias.data());       // only read
+    if (is_upright(conv))
+      std::swap(source, weights);
+    const std::array<void*, 5> addresses{source, weights, tiles, scratch, bias};
     if (!calls_[member]->run(std::span{addresses}.first(parts_.arguments.size())))
       return false;
+    auto* to = args.outputs[0].as<float>() + row * conv.y.kernel * conv.x.input * tile_row();
+    if (is_upright(conv))
+      lay_out_positions(tiles, to);
+    else
+      lay_out_tiles(tiles, to);
+    return true;
+  }
+
+  // From [x, tile row, tile column and channel] to [tile row, x, tile column and channel].
+  void lay_out_tiles(const float* tiles, float* to) const {
+    const auto height = parts_.conv.y.kernel;
+    const auto width = parts_.conv.x.input;
+    const auto run = tile_row();
     for (std::int64_t y = 0; y < height; ++y) {
-      auto* to = args.outputs[0].as<float>() + (row * height + y) * width * run;
       const auto* from = tiles + y * run;
       for (std::int64_t x = 0; x < width; ++x, to += run, from += height * run) {
-        if (run >= 8)
-          std::memcpy(to, from, static_cast<std::size_t>(run) * sizeof(float));
-        else
-          for (std::int64_t i = 0; i < run; ++i)
-            to[i] = from[i];
+        std::int64_t i = 0;
+        for (; i + 8 <= run; i += 8)
+          std::memcpy(to + i, from + i, 8 * sizeof(float));
+        for (; i < run; ++i)
+          to[i] = from[i];
       }
     }
-    return true;
+  }
+
+  // From [tile row, tile column, x] to [tile row, x, tile column].
+  void lay_out_positions(const float* tiles, float* to) const {
+    const auto width = parts_.conv.x.input;
+    const auto columns = parts_.conv.x.kernel;
+    for (std::int64_t y = 0; y < parts_.conv.y.kernel; ++y) {
+      if (columns == 2) {
+        for (std::int64_t x = 0; x < width; ++x) {
+          to[2 * x] = tiles[x];
+          to[2 * x + 1] = tiles[width + x];
+        }
+      } else {
+        for (std::int64_t x = 0; x < width; ++x)
+          for (std::int64_t i = 0; i < columns; ++i)
+            to[x * columns + i] = tiles[i * width + x];
+      }
+      tiles += columns * width;
+      to += columns * width;
+    }
   }
 
   parts parts_;
@@ -133,17 +176,24 @@ made_kernel make_onednn_tiled_conv_transpose(const kernel_spec& spec, weight_cac
     return decline("the bias is not constant");
 
   const auto columns = conv->y.kernel * conv->x.kernel * conv->out_channels;
-  const auto left = dense({conv->x.input, conv->channels}, format::ab);
-  const auto right = dense({conv->channels, columns}, format::ab);
-  const auto out = dense({conv->x.input, columns}, format::ab);
+  const bool upright = is_upright(*conv);
+  const auto positions = conv->x.input;
+  const auto left = dense({upright ? columns : positions, conv->channels}, format::ab);
+  const auto right =
+      dense({conv->channels, upright ? positions : columns}, upright ? format::ba : format::ab);
+  const auto out = dense({left.dims()[0], right.dims()[1]}, format::ab);
   const auto bias = dense({1, columns}, format::ab);
-  const auto fused = fuse(spec, {}, out, no_operand);
+  const bool adds_row = conv->has_bias && !upright;
+  dnnl::post_ops first;
+  if (conv->has_bias && upright)
+    append_linear(first, 1.0F, elements_of<float>(spec.inputs[2].constant->data)[0]);
+  const auto fused = fuse(spec, first, out, no_operand);
   if (!fused)
     return tl::unexpected{fused.error()};
   const kernel_thread alone{1};
   const auto chosen = attempt([&]() -> dnnl::matmul::primitive_desc {
-    const dnnl::matmul::desc desc = conv->has_bias ? dnnl::matmul::desc{left, right, bias, out}
-                                                   : dnnl::matmul::desc{left, right, out};
+    const dnnl::matmul::desc desc = adds_row ? dnnl::matmul::desc{left, right, bias, out}
+                                             : dnnl::matmul::desc{left, right, out};
     return {desc, fused->attributes, cpu_engine()};
   });
   if (!chosen)
@@ -152,7 +202,7 @@ made_kernel make_onednn_tiled_conv_transpose(const kernel_spec& spec, weight_cac
     return decline("oneDNN only has {}", chosen->impl_info_str());
 
   auto packed = weights.find_or_pack(
-      spec.inputs[1].constant, "tiles", right.get_size(),
+      spec.inputs[1].constant, "tiles", spec.inputs[1].constant->data.size(),
       [&](std::span<std::byte> to) -> result<void> {
         permute_weights(*conv, elements_of<float>(spec.inputs[1].constant->data).data(),
                         reinterpret_cast<float*>(to.data()));
@@ -161,7 +211,7 @@ made_kernel make_onednn_tiled_conv_transpose(const kernel_spec& spec, weight_cac
   if (!packed)
     return tl::unexpected{packed.error().text};
   shared_bytes repeated;
-  if (conv->has_bias) {
+  if (adds_row) {
     auto made = weights.find_or_pack(spec.inputs[2].constant, fmt::format("repeated:{}", columns),
                                      bias.get_size(), [&](std::span<std::byte> to) -> result<void> {
                                        const auto& once = spec.inputs[2].constant->data;
@@ -177,7 +227,7 @@ made_kernel make_onednn_tiled_conv_transpose(const kernel_spec& spec, weight_cac
                                  {DNNL_ARG_WEIGHTS, right},
                                  {DNNL_ARG_DST, out},
                                  {DNNL_ARG_SCRATCHPAD, chosen->scratchpad_desc()}};
-  if (conv->has_bias)
+  if (adds_row)
     arguments.push_back({DNNL_ARG_BIAS, bias});
   const auto scratch = (chosen->scratchpad_desc().get_size() + tensor_alignment - 1)
                        / tensor_alignment * tensor_alignment;
