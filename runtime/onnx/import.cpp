@@ -245,4 +245,18 @@ result<graph::graph> import_bytes(shared_bytes bytes, const std::filesystem::pat
   return import_source(*source, directory);
 }
 
+result<std::shared_ptr<const tensor>> import_tensor(const std::filesystem::path& file) {
+  auto source = open_file(file);
+  if (!source)
+    return propagate(source);
+  auto skeleton = read_tensor_skeleton(**source);
+  if (!skeleton)
+    return propagate(skeleton);
+  TensorProto stored;
+  if (!stored.ParseFromString(*skeleton))
+    return fail(errc::invalid_argument, "'{}' is not a tensor: its fields do not parse",
+                file.string());
+  return tensor_reader{**source, file.parent_path()}.read(stored);
+}
+
 } // namespace troupe::onnx

@@ -2,9 +2,11 @@
 
 #include "kernels/base/result.hpp"
 #include "kernels/tensor/shared_bytes.hpp"
+#include "kernels/tensor/tensor.hpp"
 #include "runtime/graph/graph.hpp"
 
 #include <filesystem>
+#include <memory>
 
 namespace troupe::onnx {
 
@@ -26,5 +28,9 @@ inline constexpr int newest_opset = 28;
 /// that is empty there may be none.
 [[nodiscard]] result<graph::graph> import_bytes(shared_bytes bytes,
                                                 const std::filesystem::path& directory = {});
+
+/// Reads a file that is one serialized TensorProto, as the ONNX project's tests keep their data.
+[[nodiscard]] result<std::shared_ptr<const tensor>>
+import_tensor(const std::filesystem::path& file);
 
 } // namespace troupe::onnx

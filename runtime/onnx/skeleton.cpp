@@ -162,18 +162,26 @@ private:
   byte_reader reader_;
 };
 
-} // namespace
-
-result<std::string> read_skeleton(byte_source& from) {
+result<std::string> scan(byte_source& from, kind root) {
   std::string skeleton;
-  scanner scan{from};
-  if (auto done = scan.message(kind::model, from.size(), 0, skeleton); !done)
+  scanner over{from};
+  if (auto done = over.message(root, from.size(), 0, skeleton); !done)
     return propagate(done);
   if (skeleton.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
     return fail(errc::invalid_argument,
                 "the model without its raw data has {} bytes: protobuf reads 2 GiB at most",
                 skeleton.size());
   return skeleton;
+}
+
+} // namespace
+
+result<std::string> read_skeleton(byte_source& from) {
+  return scan(from, kind::model);
+}
+
+result<std::string> read_tensor_skeleton(byte_source& from) {
+  return scan(from, kind::tensor);
 }
 
 } // namespace troupe::onnx

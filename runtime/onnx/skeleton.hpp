@@ -14,4 +14,7 @@ namespace troupe::onnx {
 /// invalid_argument on what is not protobuf, truncated fields, and messages nested too deeply.
 [[nodiscard]] result<std::string> read_skeleton(byte_source& from);
 
+/// The same for a file that is one TensorProto.
+[[nodiscard]] result<std::string> read_tensor_skeleton(byte_source& from);
+
 } // namespace troupe::onnx
