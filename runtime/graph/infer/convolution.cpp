@@ -9,7 +9,7 @@ namespace {
 
 // Kernel sizes from the weight [·, ·, k…]; the attribute, if written, must agree.
 result<std::vector<std::int64_t>> kernel_of(const inference& at, const symbolic_shape& weight) {
-  const auto sizes = concrete(weight);
+  const auto sizes = concrete(std::span<const dim>{weight}.subspan(2));
   auto written = at.attributes().integers("kernel_shape");
   if (!sizes) {
     if (written.size() + 2 != weight.size())
@@ -17,7 +17,7 @@ result<std::vector<std::int64_t>> kernel_of(const inference& at, const symbolic_
                   at.graph_text(weight));
     return written;
   }
-  std::vector<std::int64_t> kernel{sizes->begin() + 2, sizes->end()};
+  std::vector<std::int64_t> kernel{sizes->begin(), sizes->end()};
   if (!written.empty() && written != kernel)
     return fail(errc::invalid_argument, "kernel_shape {} expected by the weight, {} found",
                 to_string(kernel), to_string(written));
