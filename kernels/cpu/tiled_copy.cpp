@@ -1,6 +1,5 @@
 #include "kernels/cpu/tiled_copy.hpp"
 
-#include "kernels/cpu/iteration.hpp"
 #include "kernels/cpu/parallel.hpp"
 
 #include <algorithm>
@@ -37,28 +36,6 @@ void turn(const std::uint32_t* from, std::uint32_t* to, std::int64_t rows, std::
     }
 }
 
-void turn_box(const strided_box& box, std::size_t row, const std::byte* from, std::byte* to) {
-  // All loops but the two of the tile.
-  const auto last = box.dims.size() - 1;
-  iteration outer{{}, {{}, {}}};
-  for (std::size_t loop = 0; loop < last; ++loop) {
-    if (loop == row)
-      continue;
-    outer.dims.push_back(box.dims[loop]);
-    outer.strides[0].push_back(box.from_strides[loop]);
-    outer.strides[1].push_back(box.to_strides[loop]);
-  }
-  outer.dims.push_back(1);
-  outer.strides[0].push_back(0);
-  outer.strides[1].push_back(0);
-  const auto* source = reinterpret_cast<const std::uint32_t*>(from);
-  auto* target = reinterpret_cast<std::uint32_t*>(to);
-  for_each_row(outer, 0, outer.outer(), [&](std::int64_t, auto offsets) {
-    turn(source + offsets[0], target + offsets[1], box.dims[last], box.dims[row],
-         box.from_strides[last], box.to_strides[row]);
-  });
-}
-
 } // namespace
 
 tiled_copy::tiled_copy(const strided_box& box, int threads)
@@ -69,12 +46,54 @@ tiled_copy::tiled_copy(const strided_box& box, int threads)
   for (std::size_t loop = 0; loop < last; ++loop)
     if (box_.from_strides[loop] == 1 && box_.dims[loop] > 1)
       row_ = loop;
+  if (!row_)
+    return;
+  planes_.strides.resize(2);
+  for (std::size_t loop = 0; loop < last; ++loop) {
+    if (loop == *row_)
+      continue;
+    planes_.dims.push_back(box_.dims[loop]);
+    planes_.strides[0].push_back(box_.from_strides[loop]);
+    planes_.strides[1].push_back(box_.to_strides[loop]);
+  }
+  planes_.dims.push_back(1); // for_each_row wants an innermost loop
+  planes_.strides[0].push_back(0);
+  planes_.strides[1].push_back(0);
+}
+
+void tiled_copy::run_tiles(const std::byte* from, std::byte* to) const {
+  const auto* source = reinterpret_cast<const std::uint32_t*>(from);
+  auto* target = reinterpret_cast<std::uint32_t*>(to);
+  const auto last = box_.dims.size() - 1;
+  const auto rows = box_.dims[last];
+  const auto columns = box_.dims[*row_];
+  const auto to_stride = box_.to_strides[*row_];
+  const auto part = [&](std::span<const std::int64_t> offsets, std::int64_t begin,
+                        std::int64_t end) {
+    turn(source + offsets[0] + begin, target + offsets[1] + begin * to_stride, rows, end - begin,
+         box_.from_strides[last], to_stride);
+  };
+  const auto planes = planes_.outer();
+  if (planes >= threads_) {
+    parallel_for(threads_, planes, rows * columns, [&](std::int64_t begin, std::int64_t end) {
+      for_each_row(planes_, begin, end,
+                   [&](std::int64_t, auto offsets) { part(offsets, 0, columns); });
+    });
+    return;
+  }
+  for_each_row(planes_, 0, planes, [&](std::int64_t, auto offsets) {
+    parallel_for(threads_, columns, rows, [&](std::int64_t begin, std::int64_t end) { //
+      part(offsets, begin, end);
+    });
+  });
 }
 
 void tiled_copy::run(const std::byte* from, std::byte* to) const {
   const auto count = element_count(box_.dims);
   if (count == 0)
     return;
+  if (row_)
+    return run_tiles(from, to);
   // The longest of the outer loops is cut; a single loop is cut too.
   std::size_t cut = 0;
   for (std::size_t loop = 1; loop + 1 < box_.dims.size(); ++loop)
@@ -85,12 +104,8 @@ void tiled_copy::run(const std::byte* from, std::byte* to) const {
                [&](std::int64_t begin, std::int64_t end) {
                  auto part = box_;
                  part.dims[cut] = end - begin;
-                 const auto* source = from + begin * box_.from_strides[cut] * bytes;
-                 auto* target = to + begin * box_.to_strides[cut] * bytes;
-                 if (row_)
-                   turn_box(part, *row_, source, target);
-                 else
-                   part.copy(source, target);
+                 part.copy(from + begin * box_.from_strides[cut] * bytes,
+                           to + begin * box_.to_strides[cut] * bytes);
                });
 }
 

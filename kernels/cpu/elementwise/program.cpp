@@ -79,8 +79,15 @@ tl::expected<program, std::string> program::make(const tensor_desc& output,
       const bool repeated = strides[last - 1] == 0;
       tiles = tiles && (contiguous || repeated);
     }
-    if (tiles)
+    if (tiles) {
       made.tile_rows_ = std::max<std::int64_t>(1, tile_elements / inner);
+      made.tile_loops_.dims.assign(loops->dims.begin(), loops->dims.end() - 1);
+      made.tile_loops_.dims.back() = 1;
+      for (const auto& strides : loops->strides) {
+        made.tile_loops_.strides.emplace_back(strides.begin(), strides.end() - 1);
+        made.tile_loops_.strides.back().back() = 0;
+      }
+    }
   }
   made.loops_ = *std::move(loops);
   made.operands_ = std::move(operands);
@@ -139,16 +146,9 @@ void program::run_tiles(const bound& on, std::int64_t begin, std::int64_t end) c
   const auto last = loops_.dims.size() - 1;
   const auto rows = loops_.dims[last - 1];
   const auto groups = (rows + tile_rows_ - 1) / tile_rows_;
-  iteration outer;
-  outer.dims.assign(loops_.dims.begin(), loops_.dims.end() - 1);
-  outer.dims.back() = 1;
-  for (const auto& strides : loops_.strides) {
-    outer.strides.emplace_back(strides.begin(), strides.end() - 1);
-    outer.strides.back().back() = 0;
-  }
   alignas(64) std::array<std::array<float, tile_elements>, most_operands> tiles;
   std::array<const float*, most_operands> at{};
-  for_each_row(outer, begin / groups, (end + groups - 1) / groups,
+  for_each_row(tile_loops_, begin / groups, (end + groups - 1) / groups,
                [&](std::int64_t index, std::span<const std::int64_t> offsets) {
                  for (std::size_t i = 0; i < offsets.size(); ++i) {
                    if (loops_.strides[i][last - 1] != 0)

@@ -57,6 +57,7 @@ private:
   }
 
   iteration loops_;
+  iteration tile_loops_; ///< loops_ without the innermost, for groups of rows
   std::vector<program_operand> operands_;
   std::vector<part> parts_;
   int threads_ = 1;
