@@ -1,5 +1,5 @@
 // Convolutions as oneDNN's own primitives. Activations are channels-last, where its kernels are as
-// fast as in blocked layouts (docs/decisions/0001-activation-layout.md).
+// fast as in blocked layouts (docs/decisions/0004-activation-layout.md).
 
 #include "kernels/cpu/onednn.hpp"
 #include "kernels/cpu/conv/geometry.hpp"

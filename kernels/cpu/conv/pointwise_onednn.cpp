@@ -2,7 +2,7 @@
 // product is faster at it than its 1x1 convolution when there are few channels, and never slower.
 
 #include "kernels/cpu/conv/geometry.hpp"
-#include "kernels/cpu/matmul/product.hpp"
+#include "kernels/cpu/matmul/product_onednn.hpp"
 #include "kernels/cpu/onednn_kernels.hpp"
 
 namespace troupe::cpu {

@@ -1,6 +1,6 @@
 // MatMul and Gemm as oneDNN matrix products.
 
-#include "kernels/cpu/matmul/product.hpp"
+#include "kernels/cpu/matmul/product_onednn.hpp"
 #include "kernels/cpu/onednn_kernels.hpp"
 
 #include <algorithm>

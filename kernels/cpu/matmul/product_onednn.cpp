@@ -1,4 +1,4 @@
-#include "kernels/cpu/matmul/product.hpp"
+#include "kernels/cpu/matmul/product_onednn.hpp"
 
 namespace troupe::cpu::onednn {
 namespace {
