@@ -1,8 +1,5 @@
 #include "protocol/rest/connection.hpp"
 
-#include "protocol/rest/answers.hpp"
-#include "protocol/tensor_check.hpp"
-
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
@@ -15,7 +12,8 @@
 #include <boost/beast/http/read.hpp>
 
 #include <algorithm>
-#include <charconv>
+#include <array>
+#include <cctype>
 #include <cstring>
 #include <exception>
 #include <limits>
@@ -28,15 +26,8 @@ using boost::system::error_code;
 
 namespace {
 
-/// The body of a request that is not for inference.
-constexpr std::uint64_t small_body_bytes = 65'536;
-
 time_point now() noexcept {
   return std::chrono::steady_clock::now();
-}
-
-duration body_time(const limits& bounds, std::uint64_t bytes) {
-  return bounds.request_time + bounds.request_time_per_mib * static_cast<std::int64_t>(bytes >> 20);
 }
 
 std::string media_type_of(std::string_view field) {
@@ -97,7 +88,8 @@ asio::awaitable<bool> connection::serve_one() {
   const bool alive = co_await read_header(head, made);
   if (!alive)
     co_return false;
-  bool reusable = !made.has_value() && head.keep_alive;
+  // An answer to HEAD would have to do without a body: those connections end.
+  bool reusable = !made.has_value() && head.keep_alive && head.method != "HEAD";
   if (!made) {
     const auto to = parse_target(head.target);
     if (!to)
@@ -180,166 +172,6 @@ asio::awaitable<bool> connection::read_header(request_head& into,
   co_return true;
 }
 
-std::optional<response> connection::refuse(const request_head& head, const route& to) const {
-  const auto& bounds = settings_.limits;
-  if (head.method != method_of(to.what)) {
-    auto answer = error_response(405, "Method Not Allowed");
-    answer.allow = method_of(to.what);
-    return answer;
-  }
-  if (head.chunked)
-    return error_response(411, "a request's body needs a Content-Length, chunks are not taken");
-  const bool infers = to.what == endpoint::infer;
-  if (head.content_length > (infers ? bounds.body_bytes : small_body_bytes))
-    return error_response(413,
-                          fmt::format("a body of {} bytes is more than {}", head.content_length,
-                                      infers ? bounds.body_bytes : small_body_bytes));
-  if (head.content_length > 0 && !head.encoding.empty() && head.encoding != "identity")
-    return error_response(415,
-                          fmt::format("Content-Encoding \"{}\" is not understood", head.encoding));
-  // The last one is what curl says of any body if not told otherwise.
-  constexpr std::string_view known[] = {"", "application/json", "application/octet-stream",
-                                        "application/x-www-form-urlencoded"};
-  if (head.content_length > 0 && std::ranges::find(known, head.media_type) == std::end(known))
-    return error_response(
-        415, fmt::format("Content-Type \"{}\" is not application/json", head.media_type));
-  return std::nullopt;
-}
-
-asio::awaitable<response> connection::answer(const request_head& head, const route& to) {
-  switch (to.what) {
-    case endpoint::infer: co_return co_await answer_infer(head, to);
-    case endpoint::index:
-    case endpoint::load:
-    case endpoint::unload: co_return co_await answer_repository(head, to);
-    case endpoint::live: co_return live_answer(service_.live());
-    case endpoint::ready: co_return ready_answer(service_.ready());
-    case endpoint::server_metadata: co_return server_answer();
-    case endpoint::model_metadata: {
-      auto place = std::make_shared<slot<model_metadata>>();
-      service_.metadata(to.model, to.version, fill(place));
-      const auto found = co_await wait(place);
-      co_return found ? metadata_answer(*found) : failed(found.error());
-    }
-    case endpoint::model_ready: {
-      auto place = std::make_shared<slot<bool>>();
-      service_.model_ready(to.model, to.version, fill(place));
-      const auto found = co_await wait(place);
-      co_return found ? model_ready_answer(to.model, *found) : failed(found.error());
-    }
-    case endpoint::statistics: {
-      auto place = std::make_shared<slot<std::vector<model_statistics>>>();
-      service_.statistics(to.model, fill(place));
-      const auto found = co_await wait(place);
-      co_return found ? statistics_answer(*found) : failed(found.error());
-    }
-  }
-  co_return error_response(404, "Not Found");
-}
-
-asio::awaitable<response> connection::answer_repository(const request_head& head, const route& to) {
-  const bool may_go_on = co_await send_continue(head);
-  if (!may_go_on)
-    co_return error_response(400, "the client left");
-  const auto text = co_await read_text(head.content_length);
-  if (!text)
-    co_return failed(text.error());
-  const auto asked = decode_repository(std::string_view{*text}.substr(0, head.content_length));
-  if (!asked)
-    co_return failed(asked.error());
-  if (to.what == endpoint::index) {
-    auto place = std::make_shared<slot<std::vector<model_index_entry>>>();
-    service_.index(fill(place));
-    const auto found = co_await wait(place);
-    co_return found ? index_answer(*found, asked->ready_only) : failed(found.error());
-  }
-  auto place = std::make_shared<slot<void>>();
-  if (to.what == endpoint::load)
-    service_.load(to.model, fill(place));
-  else
-    service_.unload(to.model, fill(place));
-  const auto done = co_await wait(place);
-  co_return done ? response{} : failed(done.error());
-}
-
-asio::awaitable<response> connection::answer_infer(const request_head& head, const route& to) {
-  const auto& bounds = settings_.limits;
-  std::uint64_t json_length = head.content_length;
-  if (head.json_length) {
-    const auto& text = *head.json_length;
-    const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), json_length);
-    if (ec != std::errc{} || end != text.data() + text.size() || json_length > head.content_length)
-      co_return error_response(
-          400, fmt::format("Inference-Header-Content-Length \"{}\" is no number up to {}", text,
-                           head.content_length));
-    if (json_length == 0)
-      co_return error_response(501, "requests without a JSON part are not built yet");
-  }
-  if (json_length > bounds.json_bytes)
-    co_return error_response(
-        413, fmt::format("JSON of {} bytes is more than {}; send tensors as binary data",
-                         json_length, bounds.json_bytes));
-  if (draining_)
-    co_return failed({errc::unavailable, "the server is draining"});
-  auto units = service_.admit(head.content_length);
-  if (!units)
-    co_return failed(units.error());
-  const bool may_go_on = co_await send_continue(head);
-  if (!may_go_on)
-    co_return error_response(400, "the client left");
-
-  expect_within(body_time(bounds, head.content_length));
-  auto text = co_await read_text(json_length);
-  if (!text)
-    co_return failed(text.error());
-  auto read = decode_infer(std::string_view{*text}.substr(0, json_length), bounds);
-  if (!read)
-    co_return failed(read.error());
-  text->clear();
-  text->shrink_to_fit();
-  if (read->binary_total != body_left_)
-    co_return failed({errc::invalid_argument,
-                      fmt::format("the inputs announce {} bytes of binary data, the body holds {}",
-                                  read->binary_total, body_left_)});
-  auto& request = read->request;
-  for (const auto& [index, bytes] : read->binary) {
-    auto block = allocate_aligned(bytes);
-    std::byte* const place = block.get();
-    request.inputs[index].value.data = {std::move(block), {place, static_cast<std::size_t>(bytes)}};
-    const bool received = co_await receive(place, bytes);
-    if (!received)
-      co_return error_response(408, "the request's body took too long to arrive");
-  }
-  for (const auto& input : request.inputs)
-    if (auto done = check_tensor(input); !done)
-      co_return failed(done.error());
-  request.model_name = to.model;
-  request.model_version = to.version;
-  if (auto done = apply_parameters(request, now()); !done)
-    co_return failed(done.error());
-
-  auto place = std::make_shared<slot<inference_response>>();
-  auto filled = fill(place);
-  reading_ = false;
-  deadline_ = time_point::max();
-  running_ =
-      service_.infer(std::move(request), std::move(*units),
-                     [filled = std::move(filled)](response_part part, bool final) {
-                       if (final)
-                         filled(std::move(part));
-                       else
-                         filled(fail(errc::unimplemented,
-                                     "the model answers in several parts, this endpoint in one"));
-                     });
-  watch_peer();
-  const auto answered = co_await wait(place);
-  running_.reset();
-  if (!answered)
-    co_return failed(answered.error());
-  auto encoded = encode_infer(*answered, read->form);
-  co_return encoded ? std::move(*encoded) : failed(encoded.error());
-}
-
 asio::awaitable<result<std::string>> connection::read_text(std::uint64_t bytes) {
   // Grows with what arrives: a length is only a claim.
   constexpr std::uint64_t first_step = 65'536;
@@ -376,7 +208,7 @@ asio::awaitable<bool> connection::receive(std::byte* into, std::uint64_t bytes) 
 asio::awaitable<void> connection::skip(std::uint64_t bytes) {
   if (bytes == 0)
     co_return;
-  expect_within(body_time(settings_.limits, bytes));
+  expect_within(body_time(bytes));
   std::array<std::byte, 16'384> waste;
   bool alive = true;
   while (alive && bytes > 0) {
@@ -427,44 +259,14 @@ asio::awaitable<void> connection::linger() {
                                      asio::redirect_error(asio::use_awaitable, ec));
 }
 
-template <class T>
-std::function<void(result<T>)> connection::fill(const std::shared_ptr<slot<T>>& to) {
-  return [gate = gate_, weak = weak_from_this(), to](result<T> given) {
-    gate->enter([&] {
-      auto self = weak.lock();
-      if (!self)
-        return;
-      const auto strand = self->socket_.get_executor();
-      asio::post(strand, [self = std::move(self), to, given = std::move(given)]() mutable {
-        if (!to->value)
-          to->value = std::move(given);
-        self->event_.cancel();
-      });
-    });
-  };
-}
-
-template <class T>
-asio::awaitable<result<T>> connection::wait(std::shared_ptr<slot<T>> for_answer) {
-  reading_ = false;
-  deadline_ = time_point::max();
-  while (!for_answer->value && !peer_left_ && socket_.is_open()) {
-    error_code cancelled;
-    event_.expires_at(time_point::max());
-    co_await event_.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
-  }
-  if (!for_answer->value)
-    co_return fail(errc::cancelled, "the client left");
-  co_return std::move(*for_answer->value);
-}
-
 void connection::watch_peer() {
   // Bytes that wait here are the next request: then the peer is there, and may leave unseen.
-  if (buffer_.size() > 0)
+  if (buffer_.size() > 0 || !running_)
     return;
-  socket_.async_wait(asio::ip::tcp::socket::wait_read, [weak = weak_from_this()](error_code ec) {
+  // The wait may end when another request is running: then it says nothing about that one.
+  const auto watched = [weak = weak_from_this(), of = std::weak_ptr{running_}](error_code ec) {
     const auto self = weak.lock();
-    if (!self || ec || !self->running_)
+    if (!self || ec || !self->running_ || self->running_ != of.lock())
       return;
     char next = 0;
     self->socket_.receive(asio::buffer(&next, 1), asio::ip::tcp::socket::message_peek, ec);
@@ -473,11 +275,13 @@ void connection::watch_peer() {
     self->peer_left_ = true;
     self->running_->cancel();
     self->event_.cancel();
-  });
+  };
+  socket_.async_wait(asio::ip::tcp::socket::wait_read, watched);
 }
 
-response connection::failed(const error& why) const {
-  return error_response(why, settings_.triton_error_codes);
+duration connection::body_time(std::uint64_t bytes) const {
+  return settings_.limits.request_time
+         + settings_.limits.request_time_per_mib * static_cast<std::int64_t>(bytes >> 20);
 }
 
 void connection::expect_within(duration time) {

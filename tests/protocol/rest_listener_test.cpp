@@ -276,6 +276,18 @@ BOOST_AUTO_TEST_CASE(draining_http_answers_what_runs_and_lets_idle_clients_go) {
   BOOST_TEST(in_time);
 }
 
+BOOST_AUTO_TEST_CASE(an_http_drain_that_runs_out_of_time_cuts_and_cancels) {
+  fixture at;
+  at.service.hold = true;
+  http_client client{at.port};
+  client.send(http_client::post_text(infer, body));
+  auto held = at.service.take();
+  BOOST_TEST(!at.listener.drain(1ms));
+  at.service.wait_for_cancellations(1);
+  BOOST_TEST(!client.receive().has_value());
+  held.echo();
+}
+
 BOOST_AUTO_TEST_CASE(a_hundred_idle_http_connections_stand_beside_a_busy_one) {
   fixture at;
   std::vector<std::unique_ptr<http_client>> idle;
