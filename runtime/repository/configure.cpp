@@ -1,0 +1,231 @@
+#include "runtime/repository/configure.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+namespace troupe::repository {
+
+namespace {
+
+std::vector<std::string> split(std::string_view text, char by) {
+  std::vector<std::string> parts;
+  while (!text.empty()) {
+    const auto end = std::min(text.find(by), text.size());
+    auto part = text.substr(0, end);
+    while (!part.empty() && part.front() == ' ')
+      part.remove_prefix(1);
+    while (!part.empty() && part.back() == ' ')
+      part.remove_suffix(1);
+    parts.emplace_back(part);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return parts;
+}
+
+result<std::vector<std::int64_t>> numbers(const std::string& key, const std::string& text) {
+  constexpr std::int64_t largest = std::int64_t{1} << 31;
+  std::vector<std::int64_t> made;
+  for (const auto& part : split(text, ',')) {
+    std::int64_t number = 0;
+    const auto* end = part.data() + part.size();
+    const auto [at, failed] = std::from_chars(part.data(), end, number);
+    if (failed != std::errc{} || at != end || number < 1 || number > largest)
+      return fail(errc::invalid_argument,
+                  "{}: expected positive numbers split by commas, got \"{}\"", key, text);
+    made.push_back(number);
+  }
+  return made;
+}
+
+result<void> merge_tensor(tensor_signature& into, const tensor_config& from, bool batched,
+                          const std::string& what) {
+  if (from.type && *from.type != into.type)
+    return fail(errc::invalid_argument, "{}: data_type: the model has {}, the configuration {}",
+                what, to_string(into.type), to_string(*from.type));
+  if (from.dims.empty() && !into.dims.empty() && !batched)
+    return {};
+  const std::size_t first = batched ? 1 : 0;
+  auto wrong = [&] {
+    return fail(errc::invalid_argument, "{}: dims: the model has {}, the configuration {}{}", what,
+                to_string(std::span{into.dims}), batched ? "[batch] + " : "",
+                to_string(std::span{from.dims}));
+  };
+  if (from.dims.size() + first != into.dims.size())
+    return from.dims.empty() ? result<void>{} : wrong();
+  for (std::size_t axis = 0; axis < from.dims.size(); ++axis) {
+    auto& size = into.dims[axis + first];
+    if (size >= 0 && from.dims[axis] >= 0 && size != from.dims[axis])
+      return wrong();
+    if (size < 0)
+      size = from.dims[axis];
+  }
+  return {};
+}
+
+result<void> merge_all(std::vector<tensor_signature>& into, const std::vector<tensor_config>& from,
+                       bool batched, const model_folder& of, std::string_view kind) {
+  for (const auto& one : from) {
+    const auto at = std::find_if(into.begin(), into.end(),
+                                 [&](const auto& declared) { return declared.name == one.name; });
+    if (at == into.end()) {
+      std::vector<std::string> names;
+      for (const auto& declared : into)
+        names.push_back(declared.name);
+      return fail(errc::invalid_argument, "model {}: the file has no {} \"{}\"; it has: {}",
+                  of.name, kind, one.name, fmt::join(names, ", "));
+    }
+    if (auto ok = merge_tensor(*at, one, batched,
+                               fmt::format("model {}: {} \"{}\"", of.name, kind, one.name));
+        !ok)
+      return ok;
+    at->optional = one.optional;
+    if (!one.label_file.empty()) {
+      auto labels = read_labels(of.folder / one.label_file);
+      if (!labels)
+        return propagate(std::move(labels));
+      at->labels = std::move(*labels);
+    }
+  }
+  return {};
+}
+
+const tensor_signature* without_free_rows(const signature& io) {
+  for (const auto* side : {&io.inputs, &io.outputs})
+    for (const auto& one : *side)
+      if (one.dims.empty() || one.dims[0] >= 0)
+        return &one;
+  return nullptr;
+}
+
+result<void> set_batch_size(configured_model& made, const model_folder& of,
+                            const std::string& why_rows_depend, const serving_defaults& defaults) {
+  const auto& asked = of.config.max_batch_size;
+  const auto* fixed = without_free_rows(made.io);
+  if (asked && *asked > 0 && fixed)
+    return fail(errc::invalid_argument,
+                "model {}: max_batch_size is {}, but axis 0 of \"{}\" is not free: its shape is {}",
+                of.name, *asked, fixed->name, to_string(std::span{fixed->dims}));
+  if (asked)
+    made.io.max_batch_size = *asked;
+  else if (why_rows_depend.empty() && !fixed)
+    made.io.max_batch_size = defaults.max_batch;
+  if (asked && *asked > 1 && !why_rows_depend.empty())
+    made.notes.push_back(fmt::format("batches because max_batch_size says so; its rows are not "
+                                     "proved independent: {}",
+                                     why_rows_depend));
+  if (!asked && made.io.max_batch_size == 0)
+    made.notes.push_back(
+        fixed ? fmt::format("does not batch: axis 0 of \"{}\" is not free", fixed->name)
+              : fmt::format("does not batch: {}", why_rows_depend));
+  return {};
+}
+
+result<void> set_batching(configured_model& made, const model_folder& of,
+                          const serving_defaults& defaults) {
+  made.batching = defaults.batching;
+  made.max_queue_rows = defaults.max_queue_rows;
+  if (const auto& said = of.config.dynamic_batching) {
+    if (!said->preferred.empty() || said->max_queue_delay > duration{0}) {
+      made.batching.min_rows = said->preferred.empty() ? made.batching.max_rows
+                                                       : *std::min_element(said->preferred.begin(),
+                                                                           said->preferred.end());
+      made.batching.max_wait = said->max_queue_delay;
+      made.batching.work_conserving = said->max_queue_delay == duration{0};
+    }
+    made.batching.preserve_ordering = said->preserve_ordering;
+    if (said->max_queue_rows > 0)
+      made.max_queue_rows = said->max_queue_rows;
+  }
+  if (const auto at = of.config.parameters.find("troupe.batching");
+      at != of.config.parameters.end()) {
+    auto preset = batching::preset(at->second);
+    if (!preset)
+      return fail(errc::invalid_argument, "model {}: troupe.batching: {}", of.name,
+                  preset.error().text);
+    made.batching = *preset;
+  }
+  const auto cap = std::max<std::int64_t>(1, made.io.max_batch_size);
+  made.batching.max_rows = std::min(made.batching.max_rows, cap);
+  made.batching.min_rows = std::min(made.batching.min_rows, made.batching.max_rows);
+  return {};
+}
+
+result<void> set_parameters(configured_model& made, const model_folder& of) {
+  constexpr std::string_view warm_up = "troupe.warmup.";
+  for (const auto& [key, value] : of.config.parameters) {
+    if (!key.starts_with("troupe.") || key == "troupe.batching" || key == "troupe.buckets")
+      continue;
+    if (key == "troupe.softmax") {
+      made.softmax = split(value, ',');
+      for (const auto& name : made.softmax)
+        if (std::none_of(made.io.outputs.begin(), made.io.outputs.end(),
+                         [&](const auto& one) { return one.name == name; }))
+          return fail(errc::invalid_argument, "model {}: troupe.softmax: no output \"{}\"", of.name,
+                      name);
+      continue;
+    }
+    const auto input = key.starts_with(warm_up) ? key.substr(warm_up.size()) : std::string{};
+    if (input.empty())
+      return fail(errc::invalid_argument,
+                  "model {}: unknown parameter \"{}\"; known are troupe.softmax, troupe.batching, "
+                  "troupe.buckets, troupe.warmup.INPUT",
+                  of.name, key);
+    if (std::none_of(made.io.inputs.begin(), made.io.inputs.end(),
+                     [&](const auto& one) { return one.name == input; }))
+      return fail(errc::invalid_argument, "model {}: {}: no input \"{}\"", of.name, key, input);
+    auto dims = numbers(key, value);
+    if (!dims)
+      return propagate(std::move(dims));
+    made.warm_up[input].assign(dims->begin(), dims->end());
+  }
+  return {};
+}
+
+} // namespace
+
+result<std::vector<std::int64_t>> batch_buckets(const model_folder& of) {
+  std::vector<std::int64_t> buckets;
+  if (of.config.dynamic_batching)
+    buckets = of.config.dynamic_batching->preferred;
+  if (const auto at = of.config.parameters.find("troupe.buckets");
+      at != of.config.parameters.end()) {
+    auto more = numbers("troupe.buckets", at->second);
+    if (!more)
+      return more;
+    buckets.insert(buckets.end(), more->begin(), more->end());
+  }
+  std::sort(buckets.begin(), buckets.end());
+  buckets.erase(std::unique(buckets.begin(), buckets.end()), buckets.end());
+  return buckets;
+}
+
+result<configured_model> configure(const model_folder& of, const signature& declared,
+                                   const std::string& why_rows_depend,
+                                   const serving_defaults& defaults) {
+  configured_model made;
+  made.io = declared;
+  made.notes = of.config.warnings;
+  for (const auto* side : {&declared.inputs, &declared.outputs})
+    for (const auto& one : *side)
+      if (one.type == dtype::string)
+        return fail(errc::unimplemented,
+                    "model {}: \"{}\" is BYTES: only stages take and give those", of.name,
+                    one.name);
+  if (auto ok = set_batch_size(made, of, why_rows_depend, defaults); !ok)
+    return propagate(std::move(ok));
+  const bool batched = of.config.max_batch_size.value_or(0) > 0;
+  if (auto ok = merge_all(made.io.inputs, of.config.inputs, batched, of, "input"); !ok)
+    return propagate(std::move(ok));
+  if (auto ok = merge_all(made.io.outputs, of.config.outputs, batched, of, "output"); !ok)
+    return propagate(std::move(ok));
+  if (auto ok = set_batching(made, of, defaults); !ok)
+    return propagate(std::move(ok));
+  if (auto ok = set_parameters(made, of); !ok)
+    return propagate(std::move(ok));
+  return made;
+}
+
+} // namespace troupe::repository

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "runtime/batching/policy.hpp"
+#include "runtime/exec/signature.hpp"
+#include "runtime/repository/layout.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace troupe::repository {
+
+/// What the server does where a model's configuration says nothing.
+struct serving_defaults {
+  batching::policy batching;
+  std::int64_t max_batch = 256; ///< for models whose rows are proved independent
+  std::int64_t max_queue_rows = 4096;
+};
+
+/// A model's signature and settings once its file and its configuration are put together.
+struct configured_model {
+  signature io;
+  batching::policy batching;
+  std::int64_t max_queue_rows = 4096;
+  std::vector<std::string> softmax;
+  std::map<std::string, shape> warm_up; ///< dims of an input, the batch axis included
+  std::vector<std::string> notes;       ///< worth a line in the log
+};
+
+/// Batch sizes worth plans of their own: preferred sizes and `troupe.buckets`.
+[[nodiscard]] result<std::vector<std::int64_t>> batch_buckets(const model_folder& of);
+
+/// Puts a model file's signature under its configuration. A mismatch of names, types or dims is
+/// invalid_argument. Without max_batch_size a model batches only if its rows are independent
+/// (`why_rows_depend` is empty) and axis 0 of all its tensors is free.
+/// Parameters followed: troupe.softmax, troupe.batching, troupe.buckets, troupe.warmup.INPUT; any
+/// other troupe.* is invalid_argument.
+[[nodiscard]] result<configured_model> configure(const model_folder& of, const signature& declared,
+                                                 const std::string& why_rows_depend,
+                                                 const serving_defaults& defaults);
+
+} // namespace troupe::repository

@@ -1,0 +1,212 @@
+#include "runtime/repository/model_config.hpp"
+
+#include "runtime/repository/model_config.pb.h"
+
+#include <google/protobuf/io/tokenizer.h>
+#include <google/protobuf/text_format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace troupe::repository {
+
+namespace {
+
+constexpr std::size_t max_text = std::size_t{1} << 20;
+constexpr int max_nesting = 32;
+
+class collector final : public google::protobuf::io::ErrorCollector {
+public:
+  explicit collector(std::string_view origin) : origin_(origin) {}
+
+  // Lines and columns come counted from 0.
+  void AddError(int line, int column, const std::string& message) override {
+    if (first_error.empty())
+      first_error = fmt::format("{}:{}:{}: {}", origin_, line + 1, column + 1, message);
+  }
+  void AddWarning(int line, int column, const std::string& message) override {
+    warnings.push_back(
+        fmt::format("{}:{}:{}: skipped: {}", origin_, line + 1, column + 1, message));
+  }
+
+  std::string first_error;
+  std::vector<std::string> warnings;
+
+private:
+  std::string_view origin_;
+};
+
+std::optional<dtype> type_of(schema::DataType type) {
+  switch (type) {
+    case schema::TYPE_BOOL: return dtype::boolean;
+    case schema::TYPE_UINT8: return dtype::uint8;
+    case schema::TYPE_UINT16: return dtype::uint16;
+    case schema::TYPE_UINT32: return dtype::uint32;
+    case schema::TYPE_UINT64: return dtype::uint64;
+    case schema::TYPE_INT8: return dtype::int8;
+    case schema::TYPE_INT16: return dtype::int16;
+    case schema::TYPE_INT32: return dtype::int32;
+    case schema::TYPE_INT64: return dtype::int64;
+    case schema::TYPE_FP16: return dtype::float16;
+    case schema::TYPE_FP32: return dtype::float32;
+    case schema::TYPE_FP64: return dtype::float64;
+    case schema::TYPE_STRING: return dtype::string;
+    case schema::TYPE_BF16: return dtype::bfloat16;
+    default: return std::nullopt;
+  }
+}
+
+result<void> check_backend(const schema::ModelConfig& in, std::string_view origin) {
+  static constexpr std::array accepted{"", "onnxruntime_onnx", "onnxruntime", "onnx", "troupe"};
+  for (const auto& [field, value] :
+       {std::pair{"platform", in.platform()}, std::pair{"backend", in.backend()}}) {
+    bool known = false;
+    for (const auto* one : accepted)
+      known = known || value == one;
+    if (!known)
+      return fail(errc::unimplemented, "{}: {} \"{}\": expected one that runs ONNX files ({})",
+                  origin, field, value, "onnxruntime_onnx, onnxruntime, onnx, troupe");
+  }
+  return {};
+}
+
+result<void> check_refused(const schema::ModelConfig& in, std::string_view origin) {
+  auto refused = [&](std::string_view what) {
+    return fail(errc::unimplemented, "{}: {} is not supported", origin, what);
+  };
+  if (in.has_sequence_batching())
+    return refused("sequence_batching");
+  if (in.has_ensemble_scheduling())
+    return refused("ensemble_scheduling");
+  if (in.batch_input_size() > 0 || in.batch_output_size() > 0)
+    return refused("batch_input and batch_output");
+  for (const auto& one : in.input()) {
+    if (one.has_reshape())
+      return refused("reshape of input \"" + one.name() + "\"");
+    if (one.allow_ragged_batch())
+      return refused("allow_ragged_batch of input \"" + one.name() + "\"");
+  }
+  for (const auto& one : in.output())
+    if (one.has_reshape())
+      return refused("reshape of output \"" + one.name() + "\"");
+  return {};
+}
+
+template <class Tensors>
+result<std::vector<tensor_config>> tensors_of(const Tensors& in, std::string_view what,
+                                              std::string_view origin) {
+  std::vector<tensor_config> made;
+  for (const auto& one : in) {
+    if (one.name().empty())
+      return fail(errc::invalid_argument, "{}: an {} has no name", origin, what);
+    for (const auto& before : made)
+      if (before.name == one.name())
+        return fail(errc::invalid_argument, "{}: {} \"{}\" is listed twice", origin, what,
+                    one.name());
+    auto& added = made.emplace_back();
+    added.name = one.name();
+    added.type = type_of(one.data_type());
+    added.dims.assign(one.dims().begin(), one.dims().end());
+    for (auto size : added.dims)
+      if (size < -1)
+        return fail(errc::invalid_argument, "{}: {} \"{}\": dims: expected -1 or a size, got {}",
+                    origin, what, one.name(), size);
+    if constexpr (requires { one.label_filename(); })
+      added.label_file = one.label_filename();
+    if constexpr (requires { one.optional(); })
+      added.optional = one.optional();
+  }
+  return made;
+}
+
+result<dynamic_batching_config> batching_of(const schema::ModelDynamicBatching& in,
+                                            std::string_view origin) {
+  dynamic_batching_config made;
+  for (auto rows : in.preferred_batch_size()) {
+    if (rows < 1)
+      return fail(errc::invalid_argument, "{}: preferred_batch_size: expected at least 1, got {}",
+                  origin, rows);
+    made.preferred.push_back(rows);
+  }
+  constexpr std::uint64_t hour_us = 3'600'000'000;
+  if (in.max_queue_delay_microseconds() > hour_us)
+    return fail(errc::invalid_argument,
+                "{}: max_queue_delay_microseconds: expected at most an hour, got {}", origin,
+                in.max_queue_delay_microseconds());
+  made.max_queue_delay = std::chrono::microseconds{in.max_queue_delay_microseconds()};
+  made.preserve_ordering = in.preserve_ordering();
+  made.max_queue_rows = in.default_queue_policy().max_queue_size();
+  return made;
+}
+
+version_policy versions_of(const schema::ModelVersionPolicy& in) {
+  version_policy made;
+  if (in.has_all())
+    made.which = version_policy::kind::all;
+  if (in.has_latest())
+    made.latest = std::max(1u, in.latest().num_versions());
+  if (in.has_specific()) {
+    made.which = version_policy::kind::specific;
+    made.specific.assign(in.specific().versions().begin(), in.specific().versions().end());
+  }
+  return made;
+}
+
+} // namespace
+
+result<model_config> parse_model_config(std::string_view text, std::string_view origin) {
+  if (text.size() > max_text)
+    return fail(errc::invalid_argument, "{}: expected at most {} bytes, got {}", origin, max_text,
+                text.size());
+  schema::ModelConfig in;
+  collector said{origin};
+  google::protobuf::TextFormat::Parser parser;
+  parser.AllowUnknownField(true);
+  parser.SetRecursionLimit(max_nesting);
+  parser.RecordErrorsTo(&said);
+  if (!parser.ParseFromString(std::string{text}, &in))
+    return fail(errc::invalid_argument, "{}",
+                said.first_error.empty() ? std::string{origin} + ": not in protobuf text format"
+                                         : said.first_error);
+  if (auto ok = check_backend(in, origin); !ok)
+    return propagate(std::move(ok));
+  if (auto ok = check_refused(in, origin); !ok)
+    return propagate(std::move(ok));
+  model_config made;
+  made.name = in.name();
+  made.warnings = std::move(said.warnings);
+  if (in.has_max_batch_size()) {
+    if (in.max_batch_size() < 0)
+      return fail(errc::invalid_argument, "{}: max_batch_size: expected 0 or more, got {}", origin,
+                  in.max_batch_size());
+    made.max_batch_size = in.max_batch_size();
+  }
+  auto inputs = tensors_of(in.input(), "input", origin);
+  if (!inputs)
+    return propagate(std::move(inputs));
+  made.inputs = std::move(*inputs);
+  auto outputs = tensors_of(in.output(), "output", origin);
+  if (!outputs)
+    return propagate(std::move(outputs));
+  made.outputs = std::move(*outputs);
+  if (!in.default_model_filename().empty())
+    made.model_file = in.default_model_filename();
+  const auto& file = made.model_file;
+  if (file.find('/') != std::string::npos || file == "." || file == "..")
+    return fail(errc::invalid_argument,
+                "{}: default_model_filename: expected a name in the version's folder, got \"{}\"",
+                origin, file);
+  if (in.has_dynamic_batching()) {
+    auto batching = batching_of(in.dynamic_batching(), origin);
+    if (!batching)
+      return propagate(std::move(batching));
+    made.dynamic_batching = std::move(*batching);
+  }
+  made.versions = versions_of(in.version_policy());
+  for (const auto& [key, value] : in.parameters())
+    made.parameters[key] = value.string_value();
+  return made;
+}
+
+} // namespace troupe::repository

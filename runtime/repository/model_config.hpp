@@ -1,0 +1,58 @@
+#pragma once
+
+#include "kernels/base/clock.hpp"
+#include "kernels/base/result.hpp"
+#include "kernels/tensor/dtype.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace troupe::repository {
+
+struct tensor_config {
+  std::string name;
+  std::optional<dtype> type;      ///< none: the model's
+  std::vector<std::int64_t> dims; ///< without the batch axis where the model batches; -1 is free
+  std::string label_file;         ///< of an output, relative to the model's folder
+  bool optional = false;          ///< of an input
+};
+
+struct dynamic_batching_config {
+  std::vector<std::int64_t> preferred; ///< rows
+  duration max_queue_delay{0};
+  bool preserve_ordering = false;
+  std::int64_t max_queue_rows = 0; ///< 0: the server's
+};
+
+struct version_policy {
+  enum class kind : std::uint8_t { latest, all, specific };
+  kind which = kind::latest;
+  std::uint32_t latest = 1;
+  std::vector<std::int64_t> specific;
+};
+
+/// What a config.pbtxt says, as far as it is followed. A default one stands for no file at all.
+struct model_config {
+  std::string name;
+  std::optional<std::int64_t> max_batch_size; ///< none: the file does not say
+  std::vector<tensor_config> inputs;
+  std::vector<tensor_config> outputs;
+  std::string model_file = "model.onnx";
+  std::optional<dynamic_batching_config> dynamic_batching;
+  version_policy versions;
+  std::map<std::string, std::string> parameters;
+  std::vector<std::string> warnings; ///< what was skipped, a line each
+};
+
+/// Parses the text of a config.pbtxt (protobuf text format). Unknown fields are skipped and become
+/// warnings; wrong values, other backends than ONNX and features that change the result are
+/// invalid_argument or unimplemented, with line and column where there is one. `origin` names the
+/// file in errors.
+[[nodiscard]] result<model_config> parse_model_config(std::string_view text,
+                                                      std::string_view origin);
+
+} // namespace troupe::repository
