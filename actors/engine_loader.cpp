@@ -1,8 +1,128 @@
 #include "actors/engine_loader.hpp"
 
 #include "kernels/open_device.hpp"
+#include "runtime/placement/engine_executable.hpp"
+#include "runtime/repository/configure.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cstring>
+#include <system_error>
 
 namespace troupe::actors {
+
+namespace {
+
+constexpr std::int64_t max_warm_up_elements = std::int64_t{1} << 26;
+
+result<batching::policy> policy_of(const batching_options& with) {
+  if (with.max_batch < 1 || with.min_batch < 1 || with.max_wait.count() < 0)
+    return fail(
+        errc::invalid_argument,
+        "batching: expected a min_batch and max_batch of at least 1 and a max_wait of at least "
+        "0, got {}, {} and {} us",
+        with.min_batch, with.max_batch, with.max_wait.count());
+  if (with.preset == "explicit") {
+    batching::policy made{with.min_batch, with.max_wait, with.max_batch, false, false};
+    made.work_conserving = with.max_wait.count() == 0;
+    return made;
+  }
+  auto made = batching::preset(with.preset);
+  if (made)
+    made->max_rows = std::min(made->max_rows, with.max_batch);
+  return made;
+}
+
+// One row of zeros for every input, where dims that the model leaves free are given; otherwise
+// none.
+std::vector<std::vector<tensor>> warm_up_of(const repository::configured_model& configured) {
+  std::vector<tensor> inputs;
+  for (const auto& declared : configured.io.inputs) {
+    shape dims(declared.dims.begin(), declared.dims.end());
+    if (configured.io.max_batch_size > 0)
+      dims[0] = 1;
+    if (const auto at = configured.warm_up.find(declared.name); at != configured.warm_up.end())
+      dims = at->second;
+    const auto elements = checked_element_count(
+        std::span<const std::int64_t>{dims.data(), dims.size()}, max_warm_up_elements);
+    if (!elements)
+      return {};
+    const auto bytes = static_cast<std::size_t>(*elements) * size_of(declared.type);
+    auto block = allocate_aligned(std::max<std::size_t>(bytes, 1));
+    std::memset(block.get(), 0, bytes);
+    const auto* data = block.get();
+    inputs.push_back({declared.type, std::move(dims), {std::move(block), {data, bytes}}});
+  }
+  return {inputs};
+}
+
+result<loaded_model> load_version(const repository::model_folder& folder,
+                                  const repository::version_folder& version,
+                                  const repository::serving_defaults& defaults,
+                                  const loading_setup& setup) {
+  auto buckets = repository::batch_buckets(folder);
+  if (!buckets)
+    return propagate(std::move(buckets));
+  loaded_model made;
+  made.version = version.version;
+  exec::model_options options;
+  options.batch_buckets = std::move(*buckets);
+  for (const auto& on : setup.devices) {
+    auto model = exec::model::load(version.file, on, options);
+    if (!model)
+      return propagate(std::move(model));
+    if (made.on.empty()) {
+      const auto& properties = (*model)->optimised().metadata;
+      made.properties.insert(properties.begin(), properties.end());
+    }
+    made.on.push_back(placement::make_executable(std::move(*model)));
+  }
+  const auto& first = *made.on.front();
+  auto configured = repository::configure(
+      folder, first.io(), first.rows_independent() ? "" : first.why_rows_depend(), defaults);
+  if (!configured)
+    return propagate(std::move(configured));
+  for (const auto& note : configured->notes)
+    spdlog::info("model {}, version {}: {}", folder.name, version.version, note);
+  made.warm_up = warm_up_of(*configured);
+  made.io = std::move(configured->io);
+  made.settings.batching = configured->batching;
+  made.settings.max_queue_rows = configured->max_queue_rows;
+  made.settings.softmax = std::move(configured->softmax);
+  // Weights are packed with the first plans: what the file takes is a fair guess before that.
+  std::error_code unknown;
+  const auto on_disk = std::filesystem::file_size(version.file, unknown);
+  made.weight_bytes = std::max<std::size_t>(first.weight_bytes(), unknown ? 0 : on_disk);
+  return made;
+}
+
+result<loader> loader_of(result<repository::model_folder> folder, const loading_setup& setup) {
+  if (!folder)
+    return propagate(std::move(folder));
+  auto policy = policy_of(setup.with.batching);
+  if (!policy)
+    return propagate(std::move(policy));
+  const repository::serving_defaults defaults{*policy, setup.with.batching.max_batch,
+                                              static_cast<std::int64_t>(setup.with.max_queue_rows)};
+  return [folder = std::move(*folder), defaults, setup]() -> result<std::vector<loaded_model>> {
+    std::vector<loaded_model> made;
+    for (const auto& version : folder.versions) {
+      auto one = load_version(folder, version, defaults, setup);
+      if (!one)
+        return fail(one.error().code, "version {}: {}", version.version, one.error().text);
+      made.push_back(std::move(*one));
+    }
+    return made;
+  };
+}
+
+bool is_plain_name(const std::string& name) {
+  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos
+         && name.find('\0') == std::string::npos;
+}
+
+} // namespace
 
 result<std::vector<std::shared_ptr<troupe::device>>>
 open_devices(const std::vector<std::string>& addresses) {
@@ -18,15 +138,37 @@ open_devices(const std::vector<std::string>& addresses) {
   return opened;
 }
 
-result<loader> loader_for(const std::string& name, const std::filesystem::path& /*from*/,
-                          loading_setup /*setup*/) {
-  return fail(errc::unimplemented, "model {}: this build serves stages only", name);
+result<loader> loader_for(const std::string& name, const std::filesystem::path& from,
+                          loading_setup setup) {
+  if (!is_plain_name(name))
+    return fail(errc::invalid_argument, "model name: expected no slash, got \"{}\"", name);
+  std::error_code ignored;
+  return loader_of(std::filesystem::is_directory(from, ignored)
+                       ? repository::read_model(name, from)
+                       : repository::single_file(name, from),
+                   setup);
 }
 
 result<model_source> repository_source(loading_setup setup) {
-  if (!setup.with.model_repository.empty())
-    return fail(errc::unimplemented, "model repository: this build serves stages only");
-  return model_source{};
+  if (auto policy = policy_of(setup.with.batching); !policy)
+    return propagate(std::move(policy));
+  const auto root = setup.with.model_repository;
+  if (root.empty())
+    return model_source{};
+  if (auto names = repository::list_models(root); !names)
+    return propagate(std::move(names));
+  model_source source;
+  source.list = [root] {
+    auto names = repository::list_models(root);
+    return names ? std::move(*names) : std::vector<std::string>{};
+  };
+  source.find = [root, setup](const std::string& name) -> result<loader> {
+    // The name comes from a client: it must not lead out of the repository.
+    if (!is_plain_name(name))
+      return fail(errc::not_found, "model {}: not found", name);
+    return loader_of(repository::read_model(name, root / name), setup);
+  };
+  return source;
 }
 
 } // namespace troupe::actors
