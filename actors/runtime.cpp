@@ -52,8 +52,10 @@ result<std::unique_ptr<runtime>> runtime::start(options with) {
   for (const auto& name : names) {
     auto promise = std::make_shared<std::promise<result<void>>>();
     loads.push_back(promise->get_future());
-    made->impl_->system.load(name,
-                             [promise](result<void> outcome) { promise->set_value(outcome); });
+    actors::load_request what;
+    what.name = name;
+    what.done = [promise](result<void> outcome) { promise->set_value(std::move(outcome)); };
+    made->impl_->system.load(std::move(what));
   }
   for (std::size_t i = 0; i < loads.size(); ++i)
     if (auto outcome = loads[i].get(); !outcome)
@@ -76,11 +78,16 @@ result<void> runtime::load(const std::string& name, const std::filesystem::path&
 }
 
 result<void> runtime::load(const std::string& name) {
-  return wait_for<void>([&](auto done) { impl_->system.load(name, std::move(done)); });
+  return wait_for<void>([&](auto done) {
+    actors::load_request what;
+    what.name = name;
+    what.done = std::move(done);
+    impl_->system.load(std::move(what));
+  });
 }
 
 result<void> runtime::unload(const std::string& name) {
-  return wait_for<void>([&](auto done) { impl_->system.unload(name, std::move(done)); });
+  return wait_for<void>([&](auto done) { impl_->system.drop(name, std::move(done)); });
 }
 
 result<void> runtime::add_stage(const std::string& name, stage_signature io, stage_factory make) {
@@ -133,6 +140,14 @@ bool runtime::ready() const noexcept {
 
 protocol::service& runtime::service() noexcept {
   return impl_->system;
+}
+
+result<std::uint16_t> runtime::open(std::unique_ptr<protocol::listener> made) {
+  return impl_->system.open(std::move(made));
+}
+
+void runtime::set_unready() noexcept {
+  impl_->system.set_unready();
 }
 
 void runtime::stop(std::chrono::milliseconds drain) {

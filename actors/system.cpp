@@ -1,15 +1,9 @@
 #include "actors/system.hpp"
 
 #include "actors/answer_once.hpp"
-#include "actors/device_actor.hpp"
 #include "actors/hand_on.hpp"
 #include "actors/ingress_actor.hpp"
-#include "actors/memory_actor.hpp"
-#include "actors/postprocess_actor.hpp"
-#include "actors/preprocess_actor.hpp"
-#include "actors/router_actor.hpp"
-#include "actors/storage_actor.hpp"
-#include "actors/watchdog_actor.hpp"
+#include "actors/wiring.hpp"
 
 #include <boost/asio/post.hpp>
 #include <caf/scoped_actor.hpp>
@@ -54,31 +48,20 @@ unsigned cores() noexcept {
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
-template <class Spawn>
-std::function<caf::strong_actor_ptr(caf::actor_system&)> spawned(Spawn spawn) {
-  return
-      [spawn](caf::actor_system& in) { return caf::actor_cast<caf::strong_actor_ptr>(spawn(in)); };
+result<void> fixed_models() {
+  return fail(errc::failed_precondition,
+              "the server's models are fixed: it runs with --model-control-mode none");
 }
 
 } // namespace
 
-system::system(system_parts parts) : offload_(cores()) {
-  const auto& with = parts.with;
-  shared_->clock = parts.clock;
-  shared_->default_deadline = with.default_deadline;
-  shared_->budget = std::make_shared<admission_budget>(with.max_requests, with.max_request_bytes);
+system::system(system_parts parts)
+    : offload_(cores()), clients_may_load_(parts.with.clients_may_load) {
   shared_->offload = [this](std::function<void()> work) {
     boost::asio::post(offload_, std::move(work));
   };
-  // Weak: jobs hold the list and may outlive the system, in the hands of a slow callback.
-  shared_->live =
-      std::make_shared<live_jobs>(parts.clock, [weak = std::weak_ptr(shared_)](time_point) {
-        if (const auto shared = weak.lock())
-          tell<watchdog_actor>(*shared, shared->watchdog, up_atom_v);
-      });
-  actors_ = std::make_unique<caf::actor_system>(configured(config_, with));
-  auto first = children(parts);
-  supervisor_ = actors_->spawn(supervisor, shared_, std::move(first));
+  actors_ = std::make_unique<caf::actor_system>(configured(config_, parts.with));
+  supervisor_ = actors_->spawn(supervisor, shared_, wire(shared_, parts, {}));
   shared_->stages->set(shared_->supervisor, supervisor_);
   caf::scoped_actor self{*actors_}; // an actor begins on a worker's thread, later
   self->request(supervisor_, caf::infinite, up_atom_v)
@@ -87,53 +70,6 @@ system::system(system_parts parts) : offload_(cores()) {
 
 system::~system() {
   stop(std::chrono::milliseconds{0});
-}
-
-std::vector<child_spec> system::children(const system_parts& parts) {
-  auto& stages = *shared_->stages;
-  auto shared = shared_;
-  std::vector<child_spec> made;
-  auto add = [&](std::string name, auto spawn, int tickets = 0) {
-    const auto id = stages.fresh_id();
-    made.push_back({id, std::move(name), spawned(std::move(spawn)), tickets});
-    return id;
-  };
-  shared_->supervisor = stages.fresh_id();
-  shared_->watchdog =
-      add("watchdog", [shared](caf::actor_system& in) { return in.spawn(watchdog, shared); });
-  shared_->preprocess =
-      add("preprocess", [shared](caf::actor_system& in) { return in.spawn(preprocess, shared); });
-  shared_->postprocess =
-      add("postprocess", [](caf::actor_system& in) { return in.spawn(postprocess); });
-  for (unsigned i = 0; i < std::min(cores(), 4u); ++i)
-    shared_->storages.push_back(add("storage", [shared](caf::actor_system& in) {
-      return in.spawn<caf::detached>(storage, shared);
-    }));
-  std::vector<device_place> places;
-  for (const auto& on : parts.devices) {
-    device_place place{stages.fresh_id(), stages.fresh_id()};
-    const auto& about = on->properties();
-    store::ledger::limits limits;
-    limits.budget_bytes =
-        parts.with.device_memory_bytes ? parts.with.device_memory_bytes : about.memory_bytes;
-    made.push_back({place.memory, "memory of " + about.name, spawned([=](caf::actor_system& in) {
-                      return in.spawn(memory, shared, on, place.memory, place.device, limits);
-                    }),
-                    0});
-    const device_setup setup{on, place.device, place.memory, stream_mode::own_thread};
-    made.push_back({place.device, "device " + about.name, spawned([=](caf::actor_system& in) {
-                      return in.spawn<caf::detached>(device, shared, setup);
-                    }),
-                    std::max(1, about.tickets)});
-    places.push_back(place);
-  }
-  shared_->router = add("router", [shared, miss = parts.load_on_miss](caf::actor_system& in) {
-    return in.spawn(router, shared, miss);
-  });
-  shared_->catalog = add("catalog", [shared, places, source = parts.source](caf::actor_system& in) {
-    return in.spawn(catalog, shared, places, source);
-  });
-  return made;
 }
 
 result<protocol::admission> system::admit(std::size_t bytes) {
@@ -195,6 +131,8 @@ void system::statistics(std::string model, answer<std::vector<protocol::model_st
 }
 
 void system::load(std::string model, answer<void> done) {
+  if (!clients_may_load_)
+    return done(fixed_models());
   load_request what;
   what.name = std::move(model);
   what.done = std::move(done);
@@ -208,6 +146,12 @@ void system::load(load_request what) {
 }
 
 void system::unload(std::string model, answer<void> done) {
+  if (!clients_may_load_)
+    return done(fixed_models());
+  drop(std::move(model), std::move(done));
+}
+
+void system::drop(std::string model, answer<void> done) {
   auto what = std::make_shared<load_request>();
   what->name = std::move(model);
   what->done = answer_once(std::move(done));

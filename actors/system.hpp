@@ -1,10 +1,8 @@
 #pragma once
 
-#include "actors/catalog_actor.hpp"
 #include "actors/commons.hpp"
-#include "actors/supervisor_actor.hpp"
 #include "actors/troupe.hpp"
-#include "kernels/device/device.hpp"
+#include "actors/wiring.hpp"
 #include "protocol/listener.hpp"
 
 #include <boost/asio/thread_pool.hpp>
@@ -17,15 +15,6 @@
 #include <vector>
 
 namespace troupe::actors {
-
-/// What a system is made of.
-struct system_parts {
-  options with;
-  std::vector<std::shared_ptr<troupe::device>> devices;
-  std::shared_ptr<const clock_source> clock = std::make_shared<steady_clock_source>();
-  model_source source;
-  bool load_on_miss = false;
-};
 
 /// The actors of one runtime: their wiring, their start and their end; and the service that
 /// connections see. Thread-safe.
@@ -51,6 +40,7 @@ public:
   // -- beyond the service -----------------------------------------------------------------------
   /// `what.done` is called once in any case.
   void load(load_request what);
+  void drop(std::string model, answer<void> done);
   /// Everything that was to be loaded at start is.
   void set_ready() noexcept { loaded_ = true; }
 
@@ -65,7 +55,6 @@ public:
   [[nodiscard]] const commons& shared() const noexcept { return *shared_; }
 
 private:
-  [[nodiscard]] std::vector<child_spec> children(const system_parts& parts);
   void ask(query question);
 
   caf::actor_system_config config_;
@@ -74,6 +63,7 @@ private:
   std::unique_ptr<caf::actor_system> actors_;
   supervisor_actor supervisor_;
   std::vector<ingress_actor> listeners_;
+  const bool clients_may_load_;
   std::atomic<bool> loaded_{false};
   std::atomic<bool> stopped_{false};
 };

@@ -18,6 +18,10 @@
 #include <string>
 #include <vector>
 
+namespace troupe::protocol {
+class listener;
+}
+
 namespace troupe {
 
 using protocol::inference_request;
@@ -37,6 +41,7 @@ struct options {
   std::vector<std::string> devices{"cpu"}; ///< "cpu[:threads=N]", "sim[:launch_us=…,row_us=…]"
   std::filesystem::path model_repository;  ///< empty: models come through `load` alone
   bool load_all = true;                    ///< load the whole repository at start
+  bool clients_may_load = true;            ///< `load` and `unload` through a protocol
   bool load_on_miss = false; ///< a model of the repository is loaded when it is first asked for
   batching_options batching;
   std::size_t max_requests = 4096;            ///< accepted and unanswered at once
@@ -135,6 +140,10 @@ public:
 
   /// The same system for a protocol's connections.
   [[nodiscard]] protocol::service& service() noexcept;
+  /// Starts a listener that was made with `service()` and keeps it until the stop; its port.
+  [[nodiscard]] result<std::uint16_t> open(std::unique_ptr<protocol::listener> made);
+  /// Not `ready` from now on, but still serving: what load balancers are to see before a stop.
+  void set_unready() noexcept;
 
   /// Two phases: refuses new requests, answers those accepted until the deadline, ends the rest
   /// with `unavailable`. Returns when everything has stopped; later calls return at once.

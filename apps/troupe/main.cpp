@@ -22,6 +22,7 @@ struct entry {
 
 const std::vector<entry>& table() {
   static const std::vector<entry> entries{
+      {"serve", "Serve models over HTTP and msgpack", add_serve},
       {"run", "Run a model once on files and write its outputs", add_run},
       {"bench", "Measure latency and throughput of a model in this process", add_bench},
       {"inspect", "Show a model's graph, fusions, kernels and memory plan", add_inspect},

@@ -1,0 +1,93 @@
+#include "actors/wiring.hpp"
+
+#include "actors/device_actor.hpp"
+#include "actors/hand_on.hpp"
+#include "actors/memory_actor.hpp"
+#include "actors/postprocess_actor.hpp"
+#include "actors/preprocess_actor.hpp"
+#include "actors/router_actor.hpp"
+#include "actors/storage_actor.hpp"
+#include "actors/watchdog_actor.hpp"
+
+#include <caf/actor_system.hpp>
+
+#include <algorithm>
+#include <thread>
+
+namespace troupe::actors {
+
+namespace {
+
+unsigned storage_threads() noexcept {
+  return std::clamp(std::thread::hardware_concurrency(), 1u, 4u);
+}
+
+template <class Spawn>
+std::function<caf::strong_actor_ptr(caf::actor_system&)> spawned(Spawn spawn) {
+  return
+      [spawn](caf::actor_system& in) { return caf::actor_cast<caf::strong_actor_ptr>(spawn(in)); };
+}
+
+void fill(commons& shared, const system_parts& parts, const std::weak_ptr<commons>& self) {
+  shared.clock = parts.clock;
+  shared.default_deadline = parts.with.default_deadline;
+  shared.budget =
+      std::make_shared<admission_budget>(parts.with.max_requests, parts.with.max_request_bytes);
+  // Weak: jobs hold the list and may outlive the system, in the hands of a slow callback.
+  shared.live = std::make_shared<live_jobs>(parts.clock, [self](time_point) {
+    if (const auto held = self.lock())
+      tell<watchdog_actor>(*held, held->watchdog, up_atom_v);
+  });
+}
+
+} // namespace
+
+std::vector<child_spec> wire(const commons_ptr& shared, const system_parts& parts, spawning how) {
+  fill(*shared, parts, shared);
+  auto& stages = *shared->stages;
+  std::vector<child_spec> made;
+  auto add = [&](std::string name, auto spawn) {
+    const auto id = stages.fresh_id();
+    made.push_back({id, std::move(name), spawned(std::move(spawn)), 0});
+    return id;
+  };
+  shared->supervisor = stages.fresh_id();
+  shared->watchdog =
+      add("watchdog", [shared](caf::actor_system& in) { return in.spawn(watchdog, shared); });
+  shared->preprocess =
+      add("preprocess", [shared](caf::actor_system& in) { return in.spawn(preprocess, shared); });
+  shared->postprocess =
+      add("postprocess", [](caf::actor_system& in) { return in.spawn(postprocess); });
+  for (unsigned i = 0; i < (how.storages ? how.storages : storage_threads()); ++i)
+    shared->storages.push_back(add("storage", [shared, how](caf::actor_system& in) {
+      return how.detached ? in.spawn<caf::detached>(storage, shared) : in.spawn(storage, shared);
+    }));
+  std::vector<device_place> places;
+  for (const auto& on : parts.devices) {
+    const device_place place{stages.fresh_id(), stages.fresh_id()};
+    const auto& about = on->properties();
+    store::ledger::limits limits;
+    limits.budget_bytes =
+        parts.with.device_memory_bytes ? parts.with.device_memory_bytes : about.memory_bytes;
+    made.push_back({place.memory, "memory of " + about.name, spawned([=](caf::actor_system& in) {
+                      return in.spawn(memory, shared, on, place.memory, place.device, limits);
+                    }),
+                    0});
+    const device_setup setup{on, place.device, place.memory, stream_mode::own_thread};
+    made.push_back({place.device, "device " + about.name, spawned([=](caf::actor_system& in) {
+                      return how.detached ? in.spawn<caf::detached>(device, shared, setup)
+                                          : in.spawn(device, shared, setup);
+                    }),
+                    std::max(1, about.tickets)});
+    places.push_back(place);
+  }
+  shared->router = add("router", [shared, miss = parts.load_on_miss](caf::actor_system& in) {
+    return in.spawn(router, shared, miss);
+  });
+  shared->catalog = add("catalog", [shared, places, source = parts.source](caf::actor_system& in) {
+    return in.spawn(catalog, shared, places, source);
+  });
+  return made;
+}
+
+} // namespace troupe::actors

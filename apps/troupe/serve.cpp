@@ -1,0 +1,263 @@
+// `troupe serve`: models behind network protocols. Signals are blocked in every thread and taken
+// one at a time by this one, so that a stop is ordinary code.
+
+#include "actors/troupe.hpp"
+#include "apps/ocr/pipeline/pipeline.hpp"
+#include "apps/troupe/commands.hpp"
+#include "protocol/msgpack/listener.hpp"
+#include "protocol/rest/listener.hpp"
+
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <thread>
+#include <unistd.h>
+
+namespace troupe::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct settings {
+  std::vector<std::string> models;
+  std::string repository;
+  std::string host = "127.0.0.1";
+  std::uint16_t http_port = 8000;
+  std::uint16_t msgpack_port = 8003;
+  std::uint16_t grpc_port = 0;
+  std::uint16_t metrics_port = 0;
+  std::vector<std::string> devices{"cpu"};
+  std::string control = "none";
+  std::string load = "eager";
+  std::string error_codes = "troupe";
+  std::string log_level = "info";
+  std::int64_t max_wait_us = 0;
+  double drain_delay = 0;
+  double drain_timeout = 30;
+  std::size_t deadline_ms = 60'000;
+  int io_threads = 1;
+  bool json = false;
+  options with;
+};
+
+sigset_t stop_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGTERM);
+  sigaddset(&set, SIGINT);
+  return set;
+}
+
+// "DIR/resnet50.onnx" is served as resnet50, "DIR/resnet50/" too.
+std::string name_of(const fs::path& path) {
+  const auto plain = path.filename().empty() ? path.parent_path() : path;
+  return fs::is_directory(plain) ? plain.filename().string() : plain.stem().string();
+}
+
+options to_options(const settings& from) {
+  options with = from.with;
+  with.devices = from.devices;
+  with.model_repository = from.repository;
+  with.batching.max_wait = std::chrono::microseconds{from.max_wait_us};
+  with.default_deadline = std::chrono::milliseconds{from.deadline_ms};
+  with.clients_may_load = from.control == "explicit";
+  with.load_on_miss = from.load == "lazy";
+  with.load_all = from.load == "eager" && from.control != "explicit";
+  return with;
+}
+
+result<void> load_models(runtime& in, const settings& from) {
+  std::vector<std::thread> loads;
+  std::vector<result<void>> outcomes(from.models.size());
+  for (std::size_t i = 0; i < from.models.size(); ++i)
+    loads.emplace_back([&, i] { outcomes[i] = in.load(name_of(from.models[i]), from.models[i]); });
+  for (auto& one : loads)
+    one.join();
+  for (auto& outcome : outcomes)
+    if (!outcome)
+      return outcome;
+  if (ocr::has_networks(in))
+    return ocr::register_pipeline(in);
+  return {};
+}
+
+struct addresses {
+  std::string http;
+  std::string msgpack;
+};
+
+result<addresses> open_listeners(runtime& in, const settings& from) {
+  protocol::listener_options http{.host = from.host, .port = from.http_port};
+  http.threads = from.io_threads;
+  auto msgpack = http;
+  msgpack.port = from.msgpack_port;
+  protocol::rest_options rest;
+  rest.triton_error_codes = from.error_codes == "triton";
+  auto http_port = in.open(std::make_unique<protocol::rest_listener>(in.service(), http, rest));
+  if (!http_port)
+    return fail(http_port.error().code, "HTTP: {}", http_port.error().text);
+  auto msgpack_port = in.open(std::make_unique<protocol::msgpack_listener>(in.service(), msgpack));
+  if (!msgpack_port)
+    return fail(msgpack_port.error().code, "msgpack: {}", msgpack_port.error().text);
+  return addresses{fmt::format("{}:{}", from.host, *http_port),
+                   fmt::format("{}:{}", from.host, *msgpack_port)};
+}
+
+void say_ready(const addresses& at, const settings& from) {
+  if (from.json) {
+    const nlohmann::json line{
+        {"ready", true}, {"pid", ::getpid()}, {"http", at.http}, {"msgpack", at.msgpack}};
+    std::puts(line.dump().c_str());
+  } else {
+    std::puts(fmt::format("ready: http {}, msgpack {}", at.http, at.msgpack).c_str());
+  }
+  std::fflush(stdout);
+}
+
+// A second signal ends the delay and the drain's patience.
+void stop(runtime& running, const settings& from) {
+  auto signals = stop_signals();
+  spdlog::info("stopping: no longer ready, serving on for {} s", from.drain_delay);
+  running.set_unready();
+  auto patience = from.drain_timeout;
+  timespec delay{};
+  delay.tv_sec = static_cast<time_t>(from.drain_delay);
+  delay.tv_nsec = static_cast<long>((from.drain_delay - static_cast<double>(delay.tv_sec)) * 1e9);
+  if (sigtimedwait(&signals, nullptr, &delay) > 0)
+    patience = 0;
+  running.stop(std::chrono::milliseconds{static_cast<std::int64_t>(patience * 1000)});
+  spdlog::info("stopped");
+}
+
+int serve(const settings& from) {
+  auto log = spdlog::stderr_logger_mt("troupe");
+  log->set_level(spdlog::level::from_str(from.log_level));
+  log->set_pattern("%Y-%m-%d %H:%M:%S.%e %^%l%$ %v");
+  spdlog::set_default_logger(log);
+  for (const auto& [port, what] :
+       {std::pair{from.grpc_port, "gRPC"}, std::pair{from.metrics_port, "the metrics endpoint"}})
+    if (port != 0)
+      return fail({errc::unimplemented, fmt::format("{} is not built yet: no port for it can be "
+                                                    "opened",
+                                                    what)});
+  const auto signals = stop_signals();
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr); // threads made from here on inherit it
+  std::signal(SIGPIPE, SIG_IGN);
+
+  auto running = runtime::start(to_options(from));
+  if (!running)
+    return fail(running.error());
+  if (auto loaded = load_models(**running, from); !loaded)
+    return fail(loaded.error());
+  auto at = open_listeners(**running, from);
+  if (!at)
+    return fail(at.error());
+  say_ready(*at, from);
+  int caught = 0;
+  sigwait(&signals, &caught);
+  stop(**running, from);
+  return 0;
+}
+
+} // namespace
+
+action add_serve(CLI::App& command) {
+  auto from = std::make_shared<settings>();
+  command
+      .add_option("models", from->models,
+                  "Models to serve beside the repository: an ONNX file, or a folder laid out as "
+                  "in a repository; served under the name of the file or folder")
+      ->check(CLI::ExistingPath);
+  command
+      .add_option("--model-repository,--model-store,--models", from->repository,
+                  "Folder of models: DIR/<model>/<version>/model.onnx, optional config.pbtxt")
+      ->check(CLI::ExistingDirectory);
+  command.add_option("--host", from->host, "Address to listen on")->capture_default_str();
+  command.add_option("--http-port", from->http_port, "KServe v2 over HTTP; 0 picks a free port")
+      ->capture_default_str();
+  command.add_option("--msgpack-port", from->msgpack_port, "msgpack over TCP; 0 picks a free port")
+      ->capture_default_str();
+  command.add_option("--grpc-port", from->grpc_port, "Not built yet; only 0 (none) is accepted");
+  command.add_option("--metrics-port", from->metrics_port,
+                     "Not built yet; only 0 (none) is accepted");
+  command
+      .add_option("--device", from->devices,
+                  "Where models run: cpu[:threads=N,memory=BYTES], "
+                  "sim[:launch_us=N,row_us=N,…]; may be repeated")
+      ->capture_default_str();
+  command.add_option("--batching", from->with.batching.preset, "How requests become batches")
+      ->check(CLI::IsMember({"latency", "throughput", "explicit"}))
+      ->capture_default_str();
+  command.add_option("--min-batch", from->with.batching.min_batch,
+                     "explicit: rows that leave at once");
+  command.add_option("--max-wait-us", from->max_wait_us,
+                     "explicit: longest wait of the oldest request, microseconds");
+  command.add_option("--max-batch", from->with.batching.max_batch, "Rows of one batch")
+      ->capture_default_str();
+  command.add_option("--max-queue-rows", from->with.max_queue_rows, "Rows that may wait per model")
+      ->capture_default_str();
+  command
+      .add_option("--max-requests", from->with.max_requests,
+                  "Requests accepted and unanswered at once")
+      ->capture_default_str();
+  command
+      .add_option("--max-request-bytes", from->with.max_request_bytes,
+                  "Payload of those requests together")
+      ->capture_default_str();
+  command.add_option("--deadline-ms", from->deadline_ms, "For requests that bring no deadline")
+      ->capture_default_str();
+  command
+      .add_option(
+          "--model-control-mode", from->control,
+          "none: the repository is loaded at start and stays; explicit: nothing is loaded at "
+          "start, clients load and unload")
+      ->check(CLI::IsMember({"none", "explicit"}))
+      ->capture_default_str();
+  command
+      .add_option(
+          "--load", from->load,
+          "eager: the repository is loaded at start; lazy: a model when it is first asked for")
+      ->check(CLI::IsMember({"eager", "lazy"}))
+      ->capture_default_str();
+  command
+      .add_option("--drain-delay", from->drain_delay,
+                  "Seconds to serve on, not ready, after SIGTERM or SIGINT")
+      ->check(CLI::Range(0.0, 3600.0))
+      ->capture_default_str();
+  command
+      .add_option("--drain-timeout", from->drain_timeout,
+                  "Seconds after that in which accepted requests are answered")
+      ->check(CLI::Range(0.0, 3600.0))
+      ->capture_default_str();
+  command
+      .add_option("--error-codes", from->error_codes,
+                  "triton: overload and queue timeout are answered with 503")
+      ->check(CLI::IsMember({"troupe", "triton"}))
+      ->capture_default_str();
+  command
+      .add_option("--scheduler-threads", from->with.scheduler_threads,
+                  "Threads for the actors that route and batch")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  command.add_option("--io-threads", from->io_threads, "Threads of each listener")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  command.add_option("--log-level", from->log_level, "Least severe message to log")
+      ->check(CLI::IsMember({"debug", "info", "warning", "error", "off"}))
+      ->capture_default_str();
+  command.add_flag("--json", from->json, "Print the ready line as JSON");
+  return [from] {
+    if (from->models.empty() && from->repository.empty())
+      throw usage_error("serve: nothing to serve: name a model or a --model-repository");
+    return serve(*from);
+  };
+}
+
+} // namespace troupe::cli
