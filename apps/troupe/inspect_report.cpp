@@ -155,6 +155,9 @@ json inspect_json(const exec::model& model, const plan::plan* plan) {
             {"rows_independent", model.rows_independent()}};
   if (!model.rows_independent())
     made["why_rows_depend"] = model.why_rows_depend();
+  made["passes"] = json::array();
+  for (const auto& [name, took, changes] : model.rewrites())
+    made["passes"].push_back({{"name", name}, {"changes", changes}});
   made["fusions"] = json::array();
   for (const auto* node : fused_nodes(graph))
     made["fusions"].push_back(
@@ -182,6 +185,12 @@ std::string inspect_text(const exec::model& model, const plan::plan* plan) {
     nodes += count;
   }
   fmt::format_to(out, "{} nodes after the passes: {}\n", nodes, fmt::join(counted, ", "));
+  std::vector<std::string> passed;
+  for (const auto& [name, took, changes] : model.rewrites())
+    if (changes > 0)
+      passed.push_back(fmt::format("{} {}", changes, name));
+  fmt::format_to(out, "rewrites: {}\n",
+                 passed.empty() ? "none" : fmt::format("{}", fmt::join(passed, ", ")));
   fmt::format_to(out, "rows are {}\n",
                  model.rows_independent() ? std::string{"independent: requests may share a batch"}
                                           : "not proven independent: " + model.why_rows_depend());

@@ -51,6 +51,7 @@ result<signature> signature_of(const graph::graph& of) {
 
 struct model::impl {
   graph::graph optimised;
+  std::vector<passes::pass_report> rewrites;
   signature io;
   std::string why_rows_depend; // empty: they do not
   std::shared_ptr<device> on;
@@ -87,6 +88,7 @@ result<std::shared_ptr<model>> model::load(const std::filesystem::path& file,
   auto report = passes::run_passes(made->optimised, rewriting);
   if (!report)
     return propagate(report);
+  made->rewrites = *std::move(report);
   auto io = signature_of(made->optimised);
   if (!io)
     return propagate(io);
@@ -111,6 +113,10 @@ const std::string& model::why_rows_depend() const noexcept {
 
 const graph::graph& model::optimised() const noexcept {
   return impl_->optimised;
+}
+
+std::span<const passes::pass_report> model::rewrites() const noexcept {
+  return impl_->rewrites;
 }
 
 device& model::on() const noexcept {

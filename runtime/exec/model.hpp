@@ -2,6 +2,7 @@
 
 #include "kernels/device/device.hpp"
 #include "runtime/exec/signature.hpp"
+#include "runtime/passes/pass_gate.hpp"
 #include "runtime/plan/plan.hpp"
 
 #include <cstddef>
@@ -16,7 +17,7 @@ namespace troupe::exec {
 struct model_options {
   bool optimise = true; ///< run the passes
   std::vector<std::string> disabled_passes{};
-  std::size_t max_cached_plans = 64;       ///< bound of the plan cache; least recently used leave
+  std::size_t max_cached_plans = 64;         ///< bound of the plan cache; least recently used leave
   std::vector<std::int64_t> batch_buckets{}; ///< sizes beside 1, 2, 4, … worth a plan
 };
 
@@ -40,6 +41,8 @@ public:
   [[nodiscard]] bool rows_independent() const noexcept;
   [[nodiscard]] const std::string& why_rows_depend() const noexcept;
   [[nodiscard]] const graph::graph& optimised() const noexcept;
+  /// What each pass changed while the model was loaded.
+  [[nodiscard]] std::span<const passes::pass_report> rewrites() const noexcept;
   [[nodiscard]] device& on() const noexcept;
   [[nodiscard]] std::size_t weight_bytes() const noexcept;
 

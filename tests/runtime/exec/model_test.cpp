@@ -6,6 +6,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -199,6 +200,12 @@ BOOST_AUTO_TEST_CASE(passes_change_no_answer_and_can_be_left_out) {
   const std::vector<float> input(20, 1.0F);
   const auto expected = run(*plain, image(1, 4, 5), input);
   BOOST_TEST(run(*optimised, image(1, 4, 5), input) == expected, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(rewrites_are_told) {
+  const auto made = load(convolution(1));
+  const auto changed = [](const passes::pass_report& one) { return one.changes > 0; };
+  BOOST_TEST(std::ranges::count_if(made->rewrites(), changed) > 0);
 }
 
 BOOST_AUTO_TEST_CASE(dims_that_do_not_fit_are_refused_by_name) {
