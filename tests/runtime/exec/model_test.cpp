@@ -1,5 +1,6 @@
 #include "runtime/exec/model.hpp"
 
+#include "allocation_count.hpp"
 #include "kernels/cpu/cpu_device.hpp"
 #include "runtime/exec/run_state.hpp"
 #include "runtime/onnx/onnx.pb.h"
@@ -82,6 +83,42 @@ onnx::ModelProto convolution(float weight, const std::string& activation = "Relu
   active.set_op_type(activation);
   active.add_input("sum");
   active.add_output("y");
+  return made;
+}
+
+onnx::NodeProto& add_node(onnx::ModelProto& to, const std::string& op,
+                          const std::vector<std::string>& inputs, const std::string& output) {
+  auto& node = *to.mutable_graph()->add_node();
+  node.set_name(op);
+  node.set_op_type(op);
+  for (const auto& input : inputs)
+    node.add_input(input);
+  node.add_output(output);
+  return node;
+}
+
+/// What Troupe computes with kernels of its own. oneDNN's `execute` makes small allocations.
+onnx::ModelProto own_kernels() {
+  onnx::ModelProto made;
+  made.set_ir_version(8);
+  made.add_opset_import()->set_version(13);
+  add_value(*made.mutable_graph()->add_input(), "x", {"batch", "6", "10"});
+  add_value(*made.mutable_graph()->add_output(), "y", {"batch", "6", "10"});
+  add_node(made, "Softmax", {"x"}, "shares");
+  add_node(made, "Sigmoid", {"shares"}, "active");
+  add_node(made, "Add", {"active", "x"}, "sum");
+  auto& mean = add_node(made, "ReduceMean", {"sum"}, "mean");
+  auto& axes = *mean.add_attribute();
+  axes.set_name("axes");
+  axes.set_type(onnx::AttributeProto::INTS);
+  axes.add_ints(2);
+  add_node(made, "Sub", {"sum", "mean"}, "centred");
+  add_node(made, "Concat", {"centred", "sum"}, "both").add_attribute()->set_name("axis");
+  auto& axis = *made.mutable_graph()->mutable_node(5)->mutable_attribute(0);
+  axis.set_type(onnx::AttributeProto::INT);
+  axis.set_i(0);
+  add_node(made, "Tanh", {"centred"}, "y");
+  add_value(*made.mutable_graph()->add_output(), "both", {"twice", "6", "10"});
   return made;
 }
 
@@ -200,6 +237,35 @@ BOOST_AUTO_TEST_CASE(passes_change_no_answer_and_can_be_left_out) {
   const std::vector<float> input(20, 1.0F);
   const auto expected = run(*plain, image(1, 4, 5), input);
   BOOST_TEST(run(*optimised, image(1, 4, 5), input) == expected, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(launching_kernels_of_our_own_allocates_nothing) {
+  const auto made = load(own_kernels());
+  const auto plan = made->make_plan(std::vector<shape>{shape{3, 6, 10}});
+  BOOST_REQUIRE_MESSAGE(plan.has_value(), plan.error().text);
+  for (const auto& step : (*plan)->steps)
+    BOOST_REQUIRE_MESSAGE(!step.run->name().starts_with("onednn"), step.node);
+  exec::run_state state{*plan};
+  const auto arena = allocate_aligned((*plan)->arena_bytes);
+  std::vector<float> input(180, 0.5F);
+  std::vector<std::vector<float>> outputs{std::vector<float>(180), std::vector<float>(360)};
+  auto stream = made->on().open_stream(stream_mode::inline_);
+  BOOST_REQUIRE(stream.has_value());
+  std::size_t counted = 1;
+  (*stream)->submit(
+      [&](troupe::stream& on) {
+        const test::allocation_count allocations;
+        state.bind(arena.get());
+        state.set_input(0, reinterpret_cast<const std::byte*>(input.data()));
+        for (std::size_t index = 0; index < outputs.size(); ++index)
+          state.set_output(index, reinterpret_cast<std::byte*>(outputs[index].data()));
+        auto done = state.launch(on);
+        counted = allocations.so_far();
+        return done;
+      },
+      [](const result<void>& done) { BOOST_REQUIRE(done.has_value()); });
+  BOOST_TEST(counted == 0u);
+  BOOST_TEST(outputs[1][180] > 0.5F);
 }
 
 BOOST_AUTO_TEST_CASE(rewrites_are_told) {

@@ -1,46 +1,9 @@
 #include "runtime/exec/run_state.hpp"
 
+#include "allocation_count.hpp"
 #include "kernels/tensor/shared_bytes.hpp"
 
 #include <boost/test/unit_test.hpp>
-
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
-namespace {
-
-std::atomic<bool> counting{false};
-std::atomic<std::size_t> allocations{0};
-
-void* counted(std::size_t bytes) {
-  if (counting)
-    ++allocations;
-  if (void* block = std::malloc(bytes == 0 ? 1 : bytes))
-    return block;
-  throw std::bad_alloc{};
-}
-
-} // namespace
-
-void* operator new(std::size_t bytes) {
-  return counted(bytes);
-}
-void* operator new[](std::size_t bytes) {
-  return counted(bytes);
-}
-void operator delete(void* block) noexcept {
-  std::free(block);
-}
-void operator delete[](void* block) noexcept {
-  std::free(block);
-}
-void operator delete(void* block, std::size_t) noexcept {
-  std::free(block);
-}
-void operator delete[](void* block, std::size_t) noexcept {
-  std::free(block);
-}
 
 using namespace troupe;
 
@@ -150,15 +113,14 @@ BOOST_AUTO_TEST_CASE(binding_and_launching_allocate_nothing) {
   const auto arena = allocate_aligned(128);
   float x = 1;
   float y = 0;
-  allocations = 0;
-  counting = true;
+  const test::allocation_count allocations;
   state.bind(arena.get());
   state.set_input(0, reinterpret_cast<const std::byte*>(&x));
   state.set_output(0, reinterpret_cast<std::byte*>(&y));
   const bool done = state.launch(stream).has_value();
-  counting = false;
+  const auto counted = allocations.so_far();
   BOOST_TEST(done);
-  BOOST_TEST(allocations == 0u);
+  BOOST_TEST(counted == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_failing_step_ends_the_run_and_is_named) {
