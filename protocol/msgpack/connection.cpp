@@ -146,9 +146,12 @@ void connection::leave_if_drained() {
   if (!draining_ || leaving_ || reader_.in_frame() || dispatcher_->in_flight() > 0
       || !writer_.flushed())
     return;
+  // What was sent before the client could know is read, and answered with unavailable.
+  error_code ignored;
+  if (socket_.available(ignored) > 0)
+    return;
   leaving_ = true;
   // Nothing is being sent: this wakes the reader alone.
-  error_code ignored;
   socket_.cancel(ignored);
   event_.cancel();
 }

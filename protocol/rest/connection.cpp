@@ -59,8 +59,9 @@ void connection::start() {
 void connection::drain() {
   asio::post(socket_.get_executor(), [self = shared_from_this()] {
     self->draining_ = true;
+    // What was sent before the client could know is read, and answered.
     error_code ignored;
-    if (self->idle_)
+    if (self->idle_ && self->socket_.available(ignored) == 0)
       self->socket_.cancel(ignored);
   });
 }
@@ -125,7 +126,7 @@ asio::awaitable<bool> connection::read_header(request_head& into,
   error_code ec;
   body_left_ = 0;
   if (buffer_.size() == 0) {
-    if (draining_)
+    if (draining_ && socket_.available(ec) == 0)
       co_return false;
     idle_ = true;
     expect_within(settings_.limits.idle_time);
