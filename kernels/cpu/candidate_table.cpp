@@ -19,9 +19,11 @@ constexpr std::array identity{candidate{"reference", make_reference_identity}};
 constexpr auto fused = post_ops_by::kernel;
 
 constexpr std::array conv{
+    candidate{"depthwise", make_depthwise_conv, fused},
     candidate{"winograd", make_winograd_conv, fused},
     candidate{"onednn:pointwise", make_onednn_pointwise_conv, fused},
     candidate{"onednn", make_onednn_conv, fused},
+    candidate{"depthwise", make_depthwise_conv},
     candidate{"winograd", make_winograd_conv},
     candidate{"onednn:pointwise", make_onednn_pointwise_conv},
     candidate{"onednn", make_onednn_conv},

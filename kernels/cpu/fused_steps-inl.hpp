@@ -15,33 +15,49 @@ HWY_BEFORE_NAMESPACE();
 namespace troupe::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// `value` after all steps. `offset` is the element's place in the output and thus in residuals.
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V apply_steps(D d, const fused_steps& fused,
-                         const std::array<const float*, fused_steps::limit>& operands,
-                         std::int64_t offset, V value) {
-  for (std::size_t i = 0; i < fused.count; ++i) {
-    const auto& step = fused.steps[i];
-    const V alpha = hn::Set(d, step.alpha);
-    const V beta = hn::Set(d, step.beta);
-    const V zero = hn::Zero(d);
-    const auto gate = [&]() HWY_ATTR {
-      return hn::Min(hn::Max(hn::MulAdd(value, alpha, beta), zero), hn::Set(d, 1.0F));
+/// Applies all steps to `Count` vectors. Vector i belongs `offset + i * stride` elements into the
+/// output and thus into residuals.
+template <int Count, class D, class V = hn::Vec<D>>
+HWY_INLINE void apply_steps(D d, const fused_steps& fused,
+                            const std::array<const float*, fused_steps::limit>& operands,
+                            std::int64_t offset, std::int64_t stride, V (&values)[Count]) {
+  const auto each = [&](const auto& change) HWY_ATTR {
+    HWY_UNROLL(8)
+    for (int i = 0; i < Count; ++i)
+      values[i] = change(values[i], i);
+  };
+  const V zero = hn::Zero(d);
+  const V one = hn::Set(d, 1.0F);
+  for (std::size_t step = 0; step < fused.count; ++step) {
+    const V alpha = hn::Set(d, fused.steps[step].alpha);
+    const V beta = hn::Set(d, fused.steps[step].beta);
+    const auto gate = [&](V x) HWY_ATTR {
+      return hn::Min(hn::Max(hn::MulAdd(x, alpha, beta), zero), one);
     };
-    switch (step.kind) {
-      case post_op_kind::relu: value = hn::Max(value, zero); break;
+    switch (fused.steps[step].kind) {
+      case post_op_kind::relu: each([&](V x, int) HWY_ATTR { return hn::Max(x, zero); }); break;
       case post_op_kind::leaky_relu:
-        value = hn::MulAdd(alpha, hn::Min(value, zero), hn::Max(value, zero));
+        each([&](V x, int)
+                 HWY_ATTR { return hn::MulAdd(alpha, hn::Min(x, zero), hn::Max(x, zero)); });
         break;
-      case post_op_kind::clip: value = hn::Min(hn::Max(value, alpha), beta); break;
-      case post_op_kind::linear: value = hn::MulAdd(value, alpha, beta); break;
-      case post_op_kind::hard_sigmoid: value = gate(); break;
-      case post_op_kind::hard_swish: value = hn::Mul(value, gate()); break;
-      case post_op_kind::add: value = hn::Add(value, hn::LoadU(d, operands[i] + offset)); break;
+      case post_op_kind::clip:
+        each([&](V x, int) HWY_ATTR { return hn::Min(hn::Max(x, alpha), beta); });
+        break;
+      case post_op_kind::linear:
+        each([&](V x, int) HWY_ATTR { return hn::MulAdd(x, alpha, beta); });
+        break;
+      case post_op_kind::hard_sigmoid: each([&](V x, int) HWY_ATTR { return gate(x); }); break;
+      case post_op_kind::hard_swish:
+        each([&](V x, int) HWY_ATTR { return hn::Mul(x, gate(x)); });
+        break;
+      case post_op_kind::add:
+        each([&](V x, int i) HWY_ATTR {
+          return hn::Add(x, hn::LoadU(d, operands[step] + offset + i * stride));
+        });
+        break;
       default: break;
     }
   }
-  return value;
 }
 
 } // namespace troupe::cpu::HWY_NAMESPACE

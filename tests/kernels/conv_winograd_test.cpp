@@ -56,11 +56,14 @@ BOOST_AUTO_TEST_CASE(two_threads_give_what_one_gives) {
 BOOST_AUTO_TEST_CASE(two_shapes_share_the_transformed_filters) {
   weight_cache weights;
   const candidate_runner first{node_of(1, 32, 20, 20, 32)};
-  BOOST_TEST(first.run(0, weights).name == "winograd:4x4");
+  std::size_t taken = 0;
+  while (!first.run(taken, weights).taken)
+    ++taken;
+  BOOST_TEST(first.run(taken, weights).name == "winograd:4x4");
   const auto bytes = weights.bytes();
   candidate_runner second{node_of(3, 32, 33, 21, 32)};
   second.share_constants(first);
-  BOOST_TEST(second.run(0, weights).taken);
+  BOOST_TEST(second.run(taken, weights).taken);
   BOOST_TEST(weights.bytes() == bytes);
 }
 

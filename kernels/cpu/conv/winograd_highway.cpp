@@ -140,10 +140,21 @@ void transform_output(const convolution& of, const tensors& with, std::int64_t i
       for (int x = 0; x < reach; ++x)
         m[x] = half[x][y];
       from_points(m, o);
+      const auto to = origin + y * conv.x.output * conv.out_channels + c;
+      HWY_UNROLL(4)
+      for (auto& value : o)
+        value = hn::Add(value, bias);
+      if (columns == tile) {
+        apply_steps(f, of.fused, with.operands, to, conv.out_channels, o);
+        HWY_UNROLL(4)
+        for (std::int64_t x = 0; x < tile; ++x)
+          hn::StoreU(o[x], f, with.output + to + x * conv.out_channels);
+        continue;
+      }
       for (std::int64_t x = 0; x < columns; ++x) {
-        const auto to = origin + (y * conv.x.output + x) * conv.out_channels + c;
-        const auto value = apply_steps(f, of.fused, with.operands, to, hn::Add(o[x], bias));
-        hn::StoreU(value, f, with.output + to);
+        vector one[1] = {o[x]};
+        apply_steps(f, of.fused, with.operands, to + x * conv.out_channels, 0, one);
+        hn::StoreU(one[0], f, with.output + to + x * conv.out_channels);
       }
     }
   });
