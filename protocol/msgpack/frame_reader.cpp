@@ -28,6 +28,8 @@ frame_reader::frame_reader(const limits& bounds, std::function<void()> on_begin,
 asio::awaitable<frame_reader::end> frame_reader::read(asio::ip::tcp::socket& from, frame_sink& to) {
   scanner_.reset();
   head_.clear();
+  if (head_.capacity() > receive_bytes)
+    head_.shrink_to_fit(); // a connection may be idle for long
   opened_ = false;
   in_frame_ = false;
   if (begin_ < end_)

@@ -9,7 +9,7 @@ namespace troupe::protocol::rpc {
 
 /// What one connection may ask for; docs/msgpack-protocol.md, section 4.
 struct limits {
-  std::size_t head_bytes = std::size_t{1} << 20;         ///< a frame without its payloads
+  std::size_t head_bytes = std::size_t{256} << 10;       ///< a frame without its payloads
   std::uint64_t payload_bytes = std::uint64_t{1} << 28;  ///< all payloads of a frame together
   std::uint32_t depth = 16;                              ///< nesting of arrays and maps, at most 32
   std::uint32_t values = 65'536;                         ///< in a head

@@ -404,6 +404,27 @@ BOOST_AUTO_TEST_CASE(a_hundred_idle_connections_stand_beside_a_busy_one) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_connection_too_many_is_closed_and_makes_room_when_one_leaves) {
+  test::fake_service service;
+  msgpack_listener listener{service, {.max_connections = 1}};
+  const auto port = listener.start().value();
+  std::optional<raw_client> first{port};
+  first->send(encode_request(1, "health"));
+  BOOST_TEST(first->receive()->ok());
+  raw_client second{port};
+  BOOST_TEST(!second.receive().has_value());
+  first.reset();
+  // The server learns of it in its own time.
+  bool served = false;
+  while (!served) {
+    raw_client third{port};
+    boost::system::error_code ec;
+    const auto frame = raw_client::flat(encode_request(1, "health"));
+    boost::asio::write(third.socket(), boost::asio::buffer(frame), ec);
+    served = !ec && third.receive().has_value();
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_port_that_is_taken_is_an_error) {
   fixture at;
   test::fake_service service;
