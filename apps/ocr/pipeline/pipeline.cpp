@@ -1,6 +1,7 @@
 #include "apps/ocr/pipeline/pipeline.hpp"
 
 #include "apps/ocr/pipeline/stage.hpp"
+#include "apps/ocr/vision/threads.hpp"
 
 #include <utility>
 
@@ -58,6 +59,7 @@ result<void> register_pipeline(runtime& in, const pipeline_options& options) {
   auto tools = equip(in, options);
   if (!tools)
     return propagate(std::move(tools));
+  keep_to_calling_threads();
   return in.add_stage(
       options.name, {input_signature(), output_signature()},
       [shared = std::move(*tools)] { return std::make_unique<text_stage>(shared); });

@@ -7,7 +7,8 @@ namespace troupe::ocr {
 
 /// Serves the pipeline as a model of `in`, named by the options. Its three networks are loaded
 /// already; failed_precondition says which is not, or what it lacks. The recogniser's characters
-/// are read now: after a reload with another alphabet, register again. Any thread.
+/// are read now: after a reload with another alphabet, register again. Sets
+/// OpenCV's number of threads, which is the process's, to one. Any thread.
 [[nodiscard]] result<void> register_pipeline(runtime& in, const pipeline_options& options = {});
 
 /// Whether `in` has all three networks, so that `register_pipeline` makes sense.
