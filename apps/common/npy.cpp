@@ -3,6 +3,7 @@
 
 #include "apps/common/npy.hpp"
 
+#include "apps/common/npy_dict.hpp"
 #include "kernels/tensor/byte_strings.hpp"
 
 #include <algorithm>
@@ -19,7 +20,6 @@ namespace {
 
 constexpr std::string_view magic = "\x93NUMPY";
 constexpr std::size_t max_header_bytes = 64 << 10;
-constexpr std::size_t max_rank = 64; // numpy's own limit
 
 struct type_name {
   dtype type;
@@ -32,114 +32,6 @@ constexpr std::array type_names{type_name{dtype::boolean, "|b1"}, type_name{dtyp
                                 type_name{dtype::int16, "<i2"},   type_name{dtype::int32, "<i4"},
                                 type_name{dtype::int64, "<i8"},   type_name{dtype::float16, "<f2"},
                                 type_name{dtype::float32, "<f4"}, type_name{dtype::float64, "<f8"}};
-
-struct header {
-  std::string descr;
-  bool fortran_order = false;
-  shape dims;
-};
-
-/// Reads the few forms that a header's dict takes.
-class header_reader {
-public:
-  explicit header_reader(std::string_view text) : rest_{text} {}
-
-  result<header> read() {
-    header made;
-    int known = 0;
-    if (!take('{'))
-      return unexpected("'{'");
-    while (!take('}')) {
-      auto key = quoted();
-      if (!key || !take(':'))
-        return unexpected("a key and ':'");
-      if (*key == "descr") {
-        auto descr = quoted();
-        if (!descr)
-          return troupe::fail(errc::invalid_argument,
-                              "its elements are records; only plain numbers are read");
-        made.descr = *descr;
-      } else if (*key == "fortran_order") {
-        if (take_word("True"))
-          made.fortran_order = true;
-        else if (!take_word("False"))
-          return unexpected("True or False");
-      } else if (*key == "shape") {
-        if (!read_shape(made.dims))
-          return unexpected("a tuple of sizes");
-      } else {
-        return troupe::fail(errc::invalid_argument, "the header has an unknown key '{}'", *key);
-      }
-      ++known;
-      take(',');
-    }
-    if (known != 3 || made.descr.empty())
-      return troupe::fail(errc::invalid_argument,
-                          "the header must have descr, fortran_order and shape, once each");
-    return made;
-  }
-
-private:
-  void skip_blanks() {
-    while (!rest_.empty() && (rest_.front() == ' ' || rest_.front() == '\n'))
-      rest_.remove_prefix(1);
-  }
-
-  bool take(char expected) {
-    skip_blanks();
-    if (rest_.empty() || rest_.front() != expected)
-      return false;
-    rest_.remove_prefix(1);
-    return true;
-  }
-
-  bool take_word(std::string_view word) {
-    skip_blanks();
-    if (!rest_.starts_with(word))
-      return false;
-    rest_.remove_prefix(word.size());
-    return true;
-  }
-
-  std::optional<std::string> quoted() {
-    skip_blanks();
-    if (rest_.empty() || (rest_.front() != '\'' && rest_.front() != '"'))
-      return std::nullopt;
-    const auto end = rest_.find(rest_.front(), 1);
-    if (end == std::string_view::npos)
-      return std::nullopt;
-    std::string text{rest_.substr(1, end - 1)};
-    rest_.remove_prefix(end + 1);
-    return text;
-  }
-
-  bool read_shape(shape& dims) {
-    if (!take('('))
-      return false;
-    while (!take(')')) {
-      skip_blanks();
-      std::int64_t size = 0;
-      const auto [end, failure] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), size);
-      if (failure != std::errc{} || dims.size() == max_rank)
-        return false;
-      rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
-      dims.push_back(size);
-      if (!take(',')) {
-        skip_blanks();
-        if (!rest_.starts_with(')'))
-          return false;
-      }
-    }
-    return true;
-  }
-
-  [[nodiscard]] tl::unexpected<error> unexpected(std::string_view expected) const {
-    return troupe::fail(errc::invalid_argument, "the header has '{}' where {} was expected",
-                        rest_.substr(0, 20), expected);
-  }
-
-  std::string_view rest_;
-};
 
 /// Length of the header's text and where it begins.
 result<std::pair<std::size_t, std::size_t>> header_extent(std::span<const std::byte> file) {
@@ -161,7 +53,7 @@ result<std::pair<std::size_t, std::size_t>> header_extent(std::span<const std::b
 }
 
 /// Fixed-size elements ("|S8", "|V8") as byte strings.
-result<tensor> parse_strings(const header& of, std::span<const std::byte> data) {
+result<tensor> parse_strings(const npy_dict& of, std::span<const std::byte> data) {
   const std::string_view digits = std::string_view{of.descr}.substr(2);
   std::size_t width = 0;
   const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), width);
@@ -203,7 +95,7 @@ result<tensor> parse_npy(shared_bytes file) {
     return propagate(extent);
   const auto [begin, bytes] = *extent;
   const std::string_view text{reinterpret_cast<const char*>(file.data()) + begin, bytes};
-  const auto read = header_reader{text}.read();
+  const auto read = parse_npy_dict(text);
   if (!read)
     return propagate(read);
   if (read->fortran_order)

@@ -53,7 +53,8 @@ std::optional<layout> view_of_transpose(const graph::node& of, const tensor_desc
   return std::nullopt;
 }
 
-/// Axes behind batch and channels are one run of rows in channels-last memory, however they are split.
+/// Axes behind batch and channels are one run of rows in channels-last memory, however they are
+/// split.
 std::optional<layout> view_of_channels_last(const tensor_desc& input,
                                             std::span<const std::int64_t> output) {
   const bool ranks = output.size() == 3 || output.size() == 4;
