@@ -67,14 +67,18 @@ result<void> check_post_ops(const node& of, std::span<const fact> inputs,
   return {};
 }
 
-result<void> check_size(const fact& output) {
-  const auto known = output.dims ? concrete(*output.dims) : std::nullopt;
-  if (!known)
+// Rules may multiply and add sizes that passed this.
+result<void> check_sizes(const fact& of) {
+  constexpr std::int64_t largest = std::int64_t{1} << 40;
+  if (!of.dims)
     return {};
-  auto count = checked_element_count(*known);
-  if (!count)
-    return propagate(count);
-  return {};
+  for (const auto& axis : *of.dims)
+    if (axis.known() && axis.size() > largest)
+      return fail(errc::invalid_argument, "sizes up to {} expected, {} found", largest,
+                  axis.size());
+  const auto known = concrete(*of.dims);
+  const auto count = known ? checked_element_count(*known) : result<std::int64_t>{0};
+  return count ? result<void>{} : propagate(count);
 }
 
 result<std::vector<fact>> infer_unnamed(const node& of, std::span<const fact> inputs,
@@ -86,12 +90,15 @@ result<std::vector<fact>> infer_unnamed(const node& of, std::span<const fact> in
   inference at{of, inputs, fresh};
   if (auto good = check_counts(at, *entry); !good)
     return propagate(good);
+  for (const auto& input : inputs)
+    if (auto good = check_sizes(input); !good)
+      return propagate(good);
   if (auto done = entry->rule(at); !done)
     return propagate(done);
   if (of.post_ops.empty())
     propagate_elements(at);
   for (const auto& output : at.outputs())
-    if (auto good = check_size(output); !good)
+    if (auto good = check_sizes(output); !good)
       return propagate(good);
   if (auto good = check_post_ops(of, inputs, at.outputs(), fresh); !good)
     return propagate(good);

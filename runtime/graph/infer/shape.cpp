@@ -97,9 +97,12 @@ result<void> infer_reshape(inference& at) {
   }
   const auto before = data == nullptr ? std::nullopt : concrete(*data);
   const auto after = concrete(target);
-  if (before && after && element_count(*before) != element_count(*after))
-    return fail(errc::invalid_argument, "a shape of {} elements expected for {}, {} found",
-                element_count(*before), at.graph_text(*data), at.graph_text(target));
+  if (before && after) {
+    const auto count = checked_element_count(*after);
+    if (!count || *count != element_count(*before))
+      return fail(errc::invalid_argument, "a shape of {} elements expected for {}, {} found",
+                  element_count(*before), at.graph_text(*data), at.graph_text(target));
+  }
   at.set(0, at.type(0), std::move(target));
   return {};
 }

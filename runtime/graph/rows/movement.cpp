@@ -18,13 +18,14 @@ struct plain_product {
   friend bool operator==(const plain_product&, const plain_product&) = default;
 };
 
-plain_product product_before(const symbolic_shape& dims, std::size_t axis) {
+// Nothing if the numbers overflow.
+std::optional<plain_product> product_before(const symbolic_shape& dims, std::size_t axis) {
   plain_product all;
   for (std::size_t index = 0; index < axis; ++index)
-    if (dims[index].known())
-      all.number *= dims[index].size(); // bounded: inference checked the whole
-    else
+    if (!dims[index].known())
       all.symbols.push_back(dims[index].symbol());
+    else if (__builtin_mul_overflow(all.number, dims[index].size(), &all.number))
+      return std::nullopt;
   std::sort(all.symbols.begin(), all.symbols.end());
   return all;
 }
@@ -38,7 +39,7 @@ row_axis same_order(const row_step& at) {
     return rows_mix("the rank of its output is not known");
   const auto before = product_before(*data, at.states[0].axis);
   for (std::size_t axis = 0; axis < out->size(); ++axis)
-    if ((*out)[axis] == at.rows && product_before(*out, axis) == before)
+    if ((*out)[axis] == at.rows && before && product_before(*out, axis) == before)
       return axis;
   return rows_mix("it joins the rows with other axes");
 }
