@@ -26,14 +26,14 @@ result<std::shared_ptr<buffer>> ledger::lease(std::uint64_t waiter, std::size_t 
 
 std::vector<ledger::grant> ledger::give_back(std::shared_ptr<buffer> block, time_point now) {
   const auto size = block->size();
-  leased_ -= size;
+  leased_ -= std::min(leased_, size); // less if these books were begun anew meanwhile
   free_ += size;
   idle_.emplace(size, idle_block{std::move(block), now});
   return serve();
 }
 
 std::vector<ledger::grant> ledger::lost(std::size_t bytes, time_point /*now*/) {
-  leased_ -= bytes;
+  leased_ -= std::min(leased_, bytes);
   return serve();
 }
 

@@ -1,0 +1,160 @@
+#pragma once
+
+// The real actors, all of them on CAF's deterministic scheduler, with time turned by hand and the
+// fake engine at their end:
+//
+//   infer -> router -> batcher -> device (scheduled) -> held work -> device -> answer
+//               |                    |
+//            preprocess       memory, storage (scheduled)
+
+#include "actors/hand_on.hpp"
+#include "actors/wiring.hpp"
+#include "tests/actors/fake_engine.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/actor_system_config.hpp>
+#include <caf/scheduler/test_coordinator.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <map>
+#include <string>
+
+namespace troupe::test {
+
+using namespace std::chrono_literals;
+using namespace troupe::actors;
+
+/// The scheduler's virtual time.
+class turned_clock final : public clock_source {
+public:
+  caf::scheduler::test_coordinator* of = nullptr;
+  time_point now() const noexcept override {
+    return of ? time_point{of->clock().now()} : time_point{};
+  }
+};
+
+struct actor_fixture {
+  actor_fixture()
+      : system(configured(config)),
+        scheduler(dynamic_cast<caf::scheduler::test_coordinator&>(system.scheduler())) {
+    scheduler.clock().current_time += 1h; // virtual time starts at zero; leave room before it
+    clock->of = &scheduler;
+    parts.clock = clock;
+    parts.devices = {device};
+    work->while_running = [this] { scheduler.advance_time(run_time); };
+  }
+
+  ~actor_fixture() {
+    caf::anon_send_exit(root, caf::exit_reason::user_shutdown);
+    root = nullptr;
+    scheduler.run();
+    BOOST_TEST(shared->live->count() == 0u, "every request was answered");
+    BOOST_TEST(shared->budget->requests() == 0u, "no unit was lost");
+    BOOST_TEST(shared->budget->bytes() == 0u, "no unit was lost");
+  }
+
+  /// Starts everything and loads the identity model `m`.
+  void start(batching::policy policy, std::int64_t max_batch = 256,
+             std::int64_t queue_rows = 4096) {
+    auto children = wire(shared, parts, {.detached = false, .storages = 1});
+    shared->offload = [](const std::function<void()>& computation) { computation(); };
+    root = system.spawn(supervisor, shared, std::move(children));
+    shared->stages->set(shared->supervisor, root);
+    scheduler.run();
+    auto asked = std::make_shared<load_request>();
+    asked->name = "m";
+    asked->load = [=, this]() -> result<std::vector<loaded_model>> {
+      loaded_model model;
+      model.version = "1";
+      model.on = {std::make_shared<identity_executable>(device, work)};
+      model.io = model.on[0]->io();
+      model.io.max_batch_size = max_batch;
+      model.settings.batching = policy;
+      model.settings.max_queue_rows = queue_rows;
+      model.weight_bytes = 4096;
+      return std::vector{model};
+    };
+    bool loaded = false;
+    asked->done = [&](const result<void>& outcome) {
+      BOOST_REQUIRE_MESSAGE(outcome, (outcome ? "" : outcome.error().text));
+      loaded = true;
+    };
+    BOOST_REQUIRE(
+        tell<catalog_actor>(*shared, shared->catalog, load_atom_v, load_request_ptr{asked}));
+    scheduler.run();
+    BOOST_REQUIRE(loaded);
+  }
+
+  /// Sends a request of `rows` rows, each two numbers that begin with `value`.
+  std::shared_ptr<job::impl> infer(const std::string& name, std::int64_t rows = 1, float value = 1,
+                                   duration deadline = 60s, std::uint32_t priority = 0) {
+    inference_request request;
+    request.model_name = "m";
+    request.id = name;
+    request.priority = priority;
+    const auto bytes = static_cast<std::size_t>(rows) * 2 * sizeof(float);
+    auto block = allocate_aligned(bytes);
+    for (std::int64_t i = 0; i < 2 * rows; ++i)
+      reinterpret_cast<float*>(block.get())[i] = value;
+    const auto* data = block.get();
+    request.inputs.push_back(
+        {"x", tensor{dtype::float32, {rows, 2}, {std::move(block), {data, bytes}}}, {}});
+    auto units = shared->budget->admit(bytes);
+    BOOST_REQUIRE(units);
+    auto asked = job::impl::make(
+        std::move(request),
+        [this, name](response_part part, bool final) {
+          BOOST_TEST(final);
+          BOOST_TEST(!answers.contains(name), name << " is answered twice");
+          answers.emplace(name, std::move(part));
+        },
+        std::make_shared<shared_units>(std::move(*units)), shared->live, clock->now() + deadline);
+    hand_on(*shared, shared->router, asked);
+    scheduler.run();
+    return asked;
+  }
+
+  static constexpr auto run_time = 30ms; ///< of every piece of work: longer than planning takes
+
+  /// The device does its next piece of work, with this outcome.
+  bool work_once(std::optional<error> failing = {}) {
+    const bool done = work->run_next(std::move(failing));
+    scheduler.run();
+    return done;
+  }
+
+  void pass(duration time) {
+    scheduler.advance_time(time);
+    scheduler.run();
+  }
+
+  /// "ok", or the code of the error; "" while there is no answer.
+  std::string outcome(const std::string& name) const {
+    const auto at = answers.find(name);
+    if (at == answers.end())
+      return "";
+    return at->second ? "ok" : std::string{to_string(at->second.error().code)};
+  }
+
+  static caf::actor_system_config& configured(caf::actor_system_config& with) {
+    with.set("scheduler.policy", caf::atom("testing"));
+    return with;
+  }
+
+  std::shared_ptr<work_list> work = std::make_shared<work_list>();
+  std::shared_ptr<fake_device> device = std::make_shared<fake_device>(work);
+  std::shared_ptr<turned_clock> clock = std::make_shared<turned_clock>();
+  std::map<std::string, response_part> answers;
+  commons_ptr shared = std::make_shared<commons>();
+  system_parts parts;
+  caf::actor_system_config config;
+  caf::actor_system system;
+  caf::scheduler::test_coordinator& scheduler;
+  supervisor_actor root;
+};
+
+inline const batching::policy latency = *batching::preset("latency");
+inline const batching::policy throughput = *batching::preset("throughput");
+
+} // namespace troupe::test

@@ -1,0 +1,140 @@
+#include "tests/actors/actor_fixture.hpp"
+
+using namespace troupe;
+using namespace troupe::test;
+
+namespace {
+
+struct rows_of_runs {
+  const std::vector<std::int64_t>& seen;
+  void are(std::vector<std::int64_t> expected) const {
+    BOOST_TEST(seen == expected, boost::test_tools::per_element());
+  }
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(batching_of_requests, actor_fixture)
+
+BOOST_AUTO_TEST_CASE(a_lone_request_is_run_at_once_with_the_latency_preset) {
+  start(latency);
+  infer("a");
+  BOOST_TEST(work_once());
+  BOOST_TEST(outcome("a") == "ok");
+  const auto& answer = *answers.at("a");
+  BOOST_TEST(answer.id == "a");
+  BOOST_TEST(answer.outputs.at(0).name == "y");
+  BOOST_TEST(elements_of<float>(answer.outputs[0].value.data)[1] == 1.0f);
+}
+
+BOOST_AUTO_TEST_CASE(a_lone_request_leaves_after_its_wait_with_no_other_arrival) {
+  start(throughput);
+  infer("a");
+  pass(99ms);
+  BOOST_TEST(work->waiting.empty());
+  pass(1ms);
+  BOOST_TEST(work_once());
+  BOOST_TEST(outcome("a") == "ok");
+}
+
+BOOST_AUTO_TEST_CASE(thirty_two_rows_leave_at_once_with_the_throughput_preset) {
+  start(throughput);
+  for (int i = 0; i < 31; ++i)
+    infer(std::to_string(i));
+  BOOST_TEST(work->waiting.empty());
+  infer("31");
+  BOOST_TEST(work_once());
+  rows_of_runs{work->run_rows}.are({32});
+  for (int i = 0; i < 32; ++i)
+    BOOST_TEST(outcome(std::to_string(i)) == "ok");
+}
+
+BOOST_AUTO_TEST_CASE(what_arrives_while_the_device_works_becomes_one_batch) {
+  start(latency);
+  infer("a", 1, 1);
+  infer("b", 2, 2);
+  infer("c", 1, 3);
+  BOOST_TEST(work->waiting.size() == 1u);
+  work_once();
+  BOOST_TEST(outcome("a") == "ok");
+  work_once();
+  rows_of_runs{work->run_rows}.are({1, 4});
+  BOOST_TEST(elements_of<float>(answers.at("b")->outputs[0].value.data)[3] == 2.0f);
+  BOOST_TEST((answers.at("b")->outputs[0].value.dims == shape{2, 2}));
+  BOOST_TEST(elements_of<float>(answers.at("c")->outputs[0].value.data)[0] == 3.0f);
+}
+
+BOOST_AUTO_TEST_CASE(a_full_batch_takes_the_second_ticket_and_never_a_third) {
+  auto rule = latency;
+  rule.max_rows = 2;
+  start(rule, 2);
+  for (const auto* name : {"a", "b", "c", "d", "e", "f"})
+    infer(name);
+  BOOST_TEST(work->waiting.size() == 2u); // [a] and the full [b, c]
+  work_once();
+  BOOST_TEST(work->waiting.size() == 2u); // [b, c] and [d, e]
+  work_once();
+  work_once();
+  work_once();
+  BOOST_TEST(outcome("f") == "ok");
+}
+
+BOOST_AUTO_TEST_CASE(rows_are_padded_up_to_the_bucket_and_cut_off_again) {
+  start(latency);
+  infer("a");
+  infer("b", 3, 5);
+  work_once();
+  work_once();
+  rows_of_runs{work->run_rows}.are({1, 4});
+  BOOST_TEST((answers.at("b")->outputs[0].value.dims == shape{3, 2}));
+}
+
+BOOST_AUTO_TEST_CASE(a_full_queue_refuses_with_a_time_to_come_back) {
+  start(latency, 8, 4);
+  infer("running");
+  for (const auto* name : {"a", "b", "c", "d"})
+    infer(name);
+  infer("e");
+  BOOST_TEST(outcome("e") == "RESOURCE_EXHAUSTED");
+  BOOST_TEST(answers.at("e").error().retry_after_ms > 0u);
+  work_once();
+  work_once();
+  BOOST_TEST(outcome("d") == "ok");
+}
+
+BOOST_AUTO_TEST_CASE(a_higher_priority_goes_first) {
+  auto rule = latency;
+  rule.max_rows = 1;
+  start(rule, 1);
+  for (const auto* name : {"running", "ready", "low"})
+    infer(name);
+  infer("high", 1, 1, 60s, 1);
+  work_once();
+  work_once();
+  work_once();
+  BOOST_TEST(outcome("high") == "ok");
+  BOOST_TEST(outcome("low") == "");
+  work_once();
+}
+
+BOOST_AUTO_TEST_CASE(the_numbers_of_the_model_count_rows_and_batches) {
+  start(latency);
+  infer("a");
+  infer("b", 2);
+  work_once();
+  work_once();
+  std::vector<protocol::model_statistics> seen;
+  query asked;
+  asked.of = query::what::statistics;
+  asked.statistics = [&](auto all) { seen = *all; };
+  tell<catalog_actor>(*shared, shared->catalog, query_atom_v,
+                      query_ptr{std::make_shared<query>(asked)});
+  scheduler.run();
+  BOOST_REQUIRE(seen.size() == 1u);
+  BOOST_TEST(seen[0].inference_count == 3u);
+  BOOST_TEST(seen[0].execution_count == 2u);
+  BOOST_TEST(seen[0].success.count == 2u);
+  BOOST_TEST(seen[0].batches.size() == 2u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

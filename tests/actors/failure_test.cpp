@@ -1,0 +1,188 @@
+#include "tests/actors/actor_fixture.hpp"
+
+using namespace troupe;
+using namespace troupe::test;
+
+namespace {
+
+const error broken{errc::internal, "broken on purpose"};
+const error lost{errc::unavailable, "the device is gone"};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(failures, actor_fixture)
+
+BOOST_AUTO_TEST_CASE(a_failed_batch_is_retried_member_by_member_once) {
+  start(latency);
+  infer("first");
+  infer("good", 1, 1);
+  infer("bad", 1, identity_run::poison);
+  work_once();
+  work_once(); // the batch of both fails
+  BOOST_TEST(outcome("good") == "");
+  work_once();
+  BOOST_TEST(outcome("good") == "ok");
+  work_once();
+  BOOST_TEST(outcome("bad") == "INTERNAL");
+  BOOST_TEST(!work_once());
+}
+
+BOOST_AUTO_TEST_CASE(a_second_failure_answers_internal) {
+  start(latency);
+  infer("a");
+  work_once(broken);
+  BOOST_TEST(outcome("a") == "");
+  work_once(broken);
+  BOOST_TEST(outcome("a") == "INTERNAL");
+}
+
+BOOST_AUTO_TEST_CASE(a_dead_device_comes_back_and_its_batch_runs_again) {
+  start(latency);
+  infer("a");
+  infer("b");
+  BOOST_TEST(work->streams_opened == 1);
+  work_once(lost);
+  pass(0ms);
+  BOOST_TEST(work->streams_opened == 2);
+  work_once();
+  BOOST_TEST(outcome("a") == "ok");
+  work_once();
+  BOOST_TEST(outcome("b") == "ok");
+}
+
+BOOST_AUTO_TEST_CASE(a_device_that_dies_twice_of_one_request_spares_the_others) {
+  start(latency);
+  infer("a");
+  work_once(lost);
+  pass(0ms);
+  work_once(lost);
+  BOOST_TEST(outcome("a") == "INTERNAL");
+  infer("b");
+  pass(5s);
+  BOOST_TEST(work->streams_opened == 3);
+  work_once();
+  BOOST_TEST(outcome("b") == "ok");
+}
+
+BOOST_AUTO_TEST_CASE(a_device_that_does_not_open_is_tried_again_with_growing_pauses) {
+  start(latency);
+  work->failing_streams = 3;
+  infer("a");
+  work_once(lost);
+  for (int i = 0; i < 10; ++i)
+    pass(1s);
+  BOOST_TEST(work->streams_opened == 5);
+  work_once();
+  BOOST_TEST(outcome("a") == "ok");
+}
+
+BOOST_AUTO_TEST_CASE(a_queued_request_past_its_deadline_leaves_at_once) {
+  start(latency);
+  infer("running");
+  infer("late", 1, 1, 50ms);
+  pass(50ms);
+  BOOST_TEST(outcome("late") == "DEADLINE_EXCEEDED");
+  work_once();
+  BOOST_TEST(!work_once());
+}
+
+BOOST_AUTO_TEST_CASE(a_request_on_the_device_past_its_deadline_is_answered_once) {
+  start(latency);
+  infer("a", 1, 1, 50ms);
+  pass(51ms);
+  BOOST_TEST(outcome("a") == "DEADLINE_EXCEEDED");
+  work_once(); // its result comes too late, and is not a second answer
+  BOOST_TEST(outcome("a") == "DEADLINE_EXCEEDED");
+}
+
+BOOST_AUTO_TEST_CASE(a_cancelled_request_leaves_the_queue_and_is_answered_once) {
+  start(latency);
+  infer("running");
+  auto unwanted = infer("unwanted");
+  unwanted->cancel();
+  tell<watchdog_actor>(*shared, shared->watchdog, cancel_atom_v, unwanted);
+  scheduler.run();
+  BOOST_TEST(outcome("unwanted") == "CANCELLED");
+  unwanted.reset();
+  work_once();
+  BOOST_TEST(!work_once());
+}
+
+BOOST_AUTO_TEST_CASE(a_request_cancelled_on_the_device_is_not_run_again_when_that_fails) {
+  start(latency);
+  auto unwanted = infer("unwanted");
+  tell<watchdog_actor>(*shared, shared->watchdog, cancel_atom_v, unwanted);
+  scheduler.run();
+  unwanted.reset();
+  work_once(broken);
+  BOOST_TEST(outcome("unwanted") == "CANCELLED");
+  BOOST_TEST(!work_once());
+}
+
+BOOST_AUTO_TEST_CASE(a_stop_answers_what_is_queued_and_what_runs) {
+  start(latency);
+  infer("running");
+  infer("queued");
+  for (const auto& late : shared->live->all())
+    late->fail_with(errc::unavailable, "stopping");
+  caf::anon_send_exit(root, caf::exit_reason::user_shutdown);
+  scheduler.run();
+  BOOST_TEST(outcome("running") == "UNAVAILABLE");
+  BOOST_TEST(outcome("queued") == "UNAVAILABLE");
+}
+
+BOOST_AUTO_TEST_CASE(actors_that_end_answer_what_they_held) {
+  start(latency);
+  infer("running");
+  infer("queued");
+  caf::anon_send_exit(root, caf::exit_reason::user_shutdown);
+  scheduler.run();
+  BOOST_TEST(outcome("running") == "INTERNAL");
+  BOOST_TEST(outcome("queued") == "INTERNAL");
+}
+
+BOOST_AUTO_TEST_CASE(a_router_that_is_restarted_knows_its_models_again) {
+  start(latency);
+  auto router = shared->stages->get<router_actor>(shared->router);
+  caf::anon_send_exit(router, caf::exit_reason::kill);
+  router = nullptr;
+  scheduler.run();
+  pass(0ms);
+  infer("a");
+  work_once();
+  BOOST_TEST(outcome("a") == "ok");
+}
+
+BOOST_AUTO_TEST_CASE(an_unloaded_model_finishes_what_it_has) {
+  start(latency);
+  const auto entry = infer("a")->where->entry;
+  auto gone = std::make_shared<load_request>();
+  gone->name = "m";
+  bool unloaded = false;
+  gone->done = [&](const result<void>& outcome) { unloaded = outcome.has_value(); };
+  tell<catalog_actor>(*shared, shared->catalog, unload_atom_v, load_request_ptr{gone});
+  scheduler.run();
+  BOOST_TEST(unloaded);
+  infer("b");
+  BOOST_TEST(outcome("b") == "NOT_FOUND");
+  work_once();
+  BOOST_TEST(outcome("a") == "ok");
+  auto batcher = shared->stages->get<batcher_actor>(entry);
+  BOOST_TEST(batcher != nullptr);
+  batcher = nullptr;
+  pass(1s);
+  BOOST_TEST(shared->stages->get<batcher_actor>(entry) == nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(a_batch_waits_for_memory_and_goes_on_when_there_is_some) {
+  parts.with.device_memory_bytes = 4096 + 4096; // the weights, and one block
+  start(latency, 1);
+  infer("a");
+  infer("b");
+  BOOST_TEST(work->waiting.size() == 1u);
+  work_once();
+  work_once();
+  BOOST_TEST(outcome("b") == "ok");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

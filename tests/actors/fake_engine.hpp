@@ -1,0 +1,205 @@
+#pragma once
+
+// An engine and a device that do nothing until the test says so: a model whose output is its input,
+// and a stream whose work is held back.
+
+#include "kernels/device/device.hpp"
+#include "runtime/placement/executable.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace troupe::test {
+
+struct submitted_work {
+  stream* on = nullptr;
+  stream::issue_fn issue;
+  stream::done_fn done;
+};
+
+/// What the fake device was asked to do and has not done yet. Outlives streams and devices.
+struct work_list {
+  std::deque<submitted_work> waiting;
+  std::vector<std::int64_t> run_rows; ///< rows of every program launched, in order
+  std::function<void()> while_running;
+  int streams_opened = 0;
+  int failing_streams = 0; ///< so many times `open_stream` fails
+
+  /// Does the first piece of work; false if there is none.
+  bool run_next(std::optional<error> failing = {}) {
+    if (waiting.empty())
+      return false;
+    auto next = std::move(waiting.front());
+    waiting.pop_front();
+    auto outcome = next.issue(*next.on);
+    if (while_running)
+      while_running();
+    if (failing)
+      outcome = tl::unexpected<error>{*failing};
+    next.done(std::move(outcome));
+    return true;
+  }
+};
+
+class held_stream final : public stream {
+public:
+  explicit held_stream(std::shared_ptr<work_list> to) : to_(std::move(to)) {}
+  ~held_stream() override {
+    std::erase_if(to_->waiting, [this](const auto& one) { return one.on == this; });
+  }
+
+  void submit(issue_fn issue, done_fn done) override {
+    to_->waiting.push_back({this, std::move(issue), std::move(done)});
+  }
+  result<void> copy(std::byte* to, const std::byte* from, std::size_t bytes) override {
+    std::memcpy(to, from, bytes);
+    return {};
+  }
+  result<std::unique_ptr<event>> record() override {
+    return fail(errc::unimplemented, "no events");
+  }
+  void synchronize() override {}
+
+private:
+  std::shared_ptr<work_list> to_;
+};
+
+class heap_buffer final : public buffer {
+public:
+  explicit heap_buffer(std::size_t bytes) : block_(allocate_aligned(bytes)), bytes_(bytes) {}
+  std::byte* data() const noexcept override { return block_.get(); }
+  std::size_t size() const noexcept override { return bytes_; }
+
+private:
+  std::shared_ptr<std::byte[]> block_;
+  std::size_t bytes_;
+};
+
+class fake_device final : public device {
+public:
+  explicit fake_device(std::shared_ptr<work_list> to) : to_(std::move(to)) {
+    about_.name = about_.kind = "fake";
+    about_.memory_bytes = std::size_t{1} << 24;
+  }
+
+  const device_properties& properties() const noexcept override { return about_; }
+  device_properties& about() noexcept { return about_; }
+  result<std::unique_ptr<buffer>> allocate(std::size_t bytes) override {
+    return std::make_unique<heap_buffer>(bytes);
+  }
+  result<std::unique_ptr<stream>> open_stream(stream_mode) override {
+    ++to_->streams_opened;
+    if (to_->failing_streams > 0 && to_->failing_streams--)
+      return fail(errc::unavailable, "no stream today");
+    return std::make_unique<held_stream>(to_);
+  }
+  layout_rule layouts(const kernel_spec&) const override { return layout_rule::row_major_only; }
+  result<kernel_choice> choose_kernel(const kernel_spec&, weight_cache&) override {
+    return fail(errc::unimplemented, "no kernels here");
+  }
+
+private:
+  std::shared_ptr<work_list> to_;
+  device_properties about_;
+};
+
+/// y = x; fails for a batch in which a row begins with `poison`.
+class identity_run final : public placement::run {
+public:
+  identity_run(tensor_desc desc, std::shared_ptr<work_list> to)
+      : desc_(std::move(desc)), to_(std::move(to)) {}
+
+  static constexpr float poison = -666;
+
+  void bind(std::byte*) override {}
+  void set_input(std::size_t, const std::byte* data) override { from_ = data; }
+  void set_output(std::size_t, std::byte* data) override { into_ = data; }
+  result<void> launch(stream&) override {
+    to_->run_rows.push_back(desc_.dims[0]);
+    const auto* values = reinterpret_cast<const float*>(from_);
+    const auto width = desc_.elements() / desc_.dims[0];
+    for (std::int64_t row = 0; row < desc_.dims[0]; ++row)
+      if (width > 0 && values[row * width] == poison)
+        return fail(errc::internal, "poisoned row");
+    std::memcpy(into_, from_, desc_.bytes());
+    return {};
+  }
+
+private:
+  tensor_desc desc_;
+  std::shared_ptr<work_list> to_;
+  const std::byte* from_ = nullptr;
+  std::byte* into_ = nullptr;
+};
+
+class identity_program final : public placement::program {
+public:
+  identity_program(tensor_desc desc, std::shared_ptr<work_list> to)
+      : descs_{std::move(desc)}, to_(std::move(to)) {}
+
+  std::span<const tensor_desc> inputs() const noexcept override { return descs_; }
+  std::span<const tensor_desc> outputs() const noexcept override { return descs_; }
+  std::size_t arena_bytes() const noexcept override { return 256; }
+  std::unique_ptr<placement::run> make_run() const override {
+    return std::make_unique<identity_run>(descs_[0], to_);
+  }
+
+private:
+  std::vector<tensor_desc> descs_;
+  std::shared_ptr<work_list> to_;
+};
+
+/// Programs are made on demand; buckets are powers of two.
+class identity_executable final : public placement::executable {
+public:
+  identity_executable(std::shared_ptr<fake_device> on, std::shared_ptr<work_list> to)
+      : on_(std::move(on)), to_(std::move(to)) {
+    tensor_signature x{"x", dtype::float32, {-1, -1}, {"", ""}, {}, false, {}};
+    auto y = x;
+    y.name = "y";
+    io_ = {{x}, {y}, 0};
+  }
+
+  const signature& io() const noexcept override { return io_; }
+  bool rows_independent() const noexcept override { return true; }
+  std::string why_rows_depend() const override { return {}; }
+  device& on() const noexcept override { return *on_; }
+  std::size_t weight_bytes() const noexcept override { return 4096; }
+
+  std::shared_ptr<const placement::program> find(std::span<const shape> dims) const override {
+    const auto at = programs_.find(key(dims));
+    return at == programs_.end() ? nullptr : at->second;
+  }
+  result<std::shared_ptr<const placement::program>> prepare(std::span<const shape> dims) override {
+    auto& known = programs_[key(dims)];
+    if (!known)
+      known = std::make_shared<identity_program>(tensor_desc{dtype::float32, dims[0]}, to_);
+    return known;
+  }
+  std::int64_t bucket_for(std::int64_t rows) const noexcept override {
+    std::int64_t bucket = 1;
+    while (bucket < rows)
+      bucket *= 2;
+    return bucket;
+  }
+
+private:
+  static std::pair<std::int64_t, std::int64_t> key(std::span<const shape> dims) {
+    return {dims[0][0], dims[0][1]};
+  }
+
+  std::shared_ptr<fake_device> on_;
+  std::shared_ptr<work_list> to_;
+  signature io_;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::shared_ptr<const placement::program>>
+      programs_;
+};
+
+} // namespace troupe::test

@@ -1,0 +1,125 @@
+#include "runtime/store/lease.hpp"
+#include "runtime/store/ledger.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+using namespace troupe;
+using namespace troupe::store;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct heap_block final : buffer {
+  heap_block(std::size_t bytes, int& alive) : bytes_(bytes), alive_(alive) { ++alive_; }
+  ~heap_block() override { --alive_; }
+  std::byte* data() const noexcept override { return nullptr; }
+  std::size_t size() const noexcept override { return bytes_; }
+
+  std::size_t bytes_;
+  int& alive_;
+};
+
+struct counting_device final : device {
+  const device_properties& properties() const noexcept override { return about; }
+  result<std::unique_ptr<buffer>> allocate(std::size_t bytes) override {
+    return std::make_unique<heap_block>(bytes, alive);
+  }
+  result<std::unique_ptr<stream>> open_stream(stream_mode) override {
+    return fail(errc::unimplemented, "no streams here");
+  }
+  layout_rule layouts(const kernel_spec&) const override { return layout_rule::row_major_only; }
+  result<kernel_choice> choose_kernel(const kernel_spec&, weight_cache&) override {
+    return fail(errc::unimplemented, "no kernels here");
+  }
+
+  device_properties about;
+  int alive = 0;
+};
+
+constexpr std::size_t page = 4096;
+const time_point start{1h};
+
+struct books {
+  counting_device on;
+  ledger of{on, {.budget_bytes = 4 * page, .idle_expiry = 10s, .max_waiting = 2}};
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(size_classes_are_quarters_of_powers_of_two) {
+  BOOST_TEST(size_class(1) == 4096u);
+  BOOST_TEST(size_class(4096) == 4096u);
+  BOOST_TEST(size_class(4097) == 5120u);
+  BOOST_TEST(size_class(8192) == 8192u);
+  BOOST_TEST(size_class(8193) == 10240u);
+}
+
+BOOST_FIXTURE_TEST_SUITE(device_ledger, books)
+
+BOOST_AUTO_TEST_CASE(a_free_block_is_lent_again) {
+  auto block = *of.lease(1, 100, start);
+  auto* first = block.get();
+  BOOST_TEST(of.give_back(std::move(block), start).empty());
+  const auto again = *of.lease(2, 200, start);
+  BOOST_TEST(again.get() == first);
+  BOOST_TEST(on.alive == 1);
+}
+
+BOOST_AUTO_TEST_CASE(who_finds_no_room_waits_and_is_served_in_order) {
+  auto all = *of.lease(1, 4 * page, start);
+  BOOST_TEST((*of.lease(2, page, start)) == nullptr);
+  BOOST_TEST((*of.lease(3, page, start)) == nullptr);
+  BOOST_TEST((of.lease(4, page, start).error().code == errc::resource_exhausted));
+  const auto grants = of.give_back(std::move(all), start);
+  BOOST_REQUIRE(grants.size() == 2u);
+  BOOST_TEST(grants[0].waiter == 2u);
+  BOOST_TEST(grants[1].waiter == 3u);
+  BOOST_TEST(of.leased_bytes() == 2 * page);
+}
+
+BOOST_AUTO_TEST_CASE(nobody_overtakes_a_large_request_that_waits) {
+  auto some = *of.lease(1, 2 * page, start);
+  BOOST_TEST((*of.lease(2, 4 * page, start)) == nullptr);
+  BOOST_TEST((*of.lease(3, page, start)) == nullptr);
+  of.forget(2);
+  const auto grants = of.give_back(std::move(some), start);
+  BOOST_REQUIRE(grants.size() == 1u);
+  BOOST_TEST(grants[0].waiter == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(what_can_never_be_granted_is_refused_at_once) {
+  BOOST_TEST((of.lease(1, 5 * page, start).error().code == errc::resource_exhausted));
+}
+
+BOOST_AUTO_TEST_CASE(idle_blocks_make_room_and_expire) {
+  BOOST_TEST(of.give_back(*of.lease(1, page, start), start).empty());
+  BOOST_TEST((*of.lease(2, 4 * page, start)) != nullptr);
+  BOOST_TEST(of.free_bytes() == 0u);
+  BOOST_TEST(of.lost(4 * page, start).empty());
+  BOOST_TEST(of.give_back(*of.lease(3, page, start), start).empty());
+  BOOST_TEST((*of.expire(start + 9s) == start + 10s));
+  BOOST_TEST(!of.expire(start + 10s).has_value());
+  BOOST_TEST(of.free_bytes() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(weights_and_blocks_share_one_budget) {
+  BOOST_TEST(of.reserve(3 * page).has_value());
+  BOOST_TEST((of.reserve(2 * page).error().code == errc::resource_exhausted));
+  BOOST_TEST((of.lease(1, 2 * page, start).error().code == errc::resource_exhausted));
+  BOOST_TEST(of.release(3 * page, start).empty());
+  BOOST_TEST((*of.lease(1, 2 * page, start)) != nullptr);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_CASE(a_lease_gives_its_block_back_when_it_ends) {
+  int alive = 0;
+  std::shared_ptr<buffer> returned;
+  {
+    lease held{std::make_shared<heap_block>(64, alive),
+               [&](std::shared_ptr<buffer> block) { returned = std::move(block); }};
+    BOOST_TEST(held.size() == 64u);
+    BOOST_TEST(!returned);
+  }
+  BOOST_TEST(returned != nullptr);
+}
