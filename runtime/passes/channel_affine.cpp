@@ -57,20 +57,38 @@ std::optional<std::vector<double>> per_channel(const graph::graph& of, value_id 
   return std::vector<double>{numbers.begin(), numbers.end()};
 }
 
-void fold_into(rewriter& edit, node_id conv, const channel_affine& then) {
-  const auto& of = edit.on().nodes[conv];
-  const auto& old = *edit.on().values[of.inputs[1]].constant;
+namespace {
+
+std::vector<float> scaled_weight(const node& conv, const tensor& old,
+                                 const std::vector<double>& scale) {
   const auto from = elements_of<float>(old.data);
   std::vector<float> weight(from.size());
   const auto window = static_cast<std::int64_t>(from.size()) / (old.dims[0] * old.dims[1]);
   std::size_t at = 0;
   for (std::int64_t first = 0; first < old.dims[0]; ++first)
     for (std::int64_t second = 0; second < old.dims[1]; ++second) {
-      const auto scale =
-          then.scale[static_cast<std::size_t>(channel_of(of, old.dims, first, second))];
+      const auto by = scale[static_cast<std::size_t>(channel_of(conv, old.dims, first, second))];
       for (std::int64_t tap = 0; tap < window; ++tap, ++at)
-        weight[at] = static_cast<float>(from[at] * scale);
+        weight[at] = static_cast<float>(from[at] * by);
     }
+  return weight;
+}
+
+bool is_all(const std::vector<double>& numbers, double expected) {
+  return std::ranges::all_of(numbers, [&](double number) { return number == expected; });
+}
+
+} // namespace
+
+void fold_into(rewriter& edit, node_id conv, const channel_affine& then) {
+  const auto& of = edit.on().nodes[conv];
+  if (!is_all(then.scale, 1.0)) {
+    const auto& old = *edit.on().values[of.inputs[1]].constant;
+    const auto weight = scaled_weight(of, old, then.scale);
+    edit.set_input(conv, 1, edit.add_constant(of.name + ".weight", make_floats(old.dims, weight)));
+  }
+  if (!has_input(of, 2) && is_all(then.shift, 0.0))
+    return;
   std::vector<float> bias(then.shift.begin(), then.shift.end());
   if (has_input(of, 2)) {
     const auto before = elements_of<float>(edit.on().values[of.inputs[2]].constant->data);
@@ -79,10 +97,7 @@ void fold_into(rewriter& edit, node_id conv, const channel_affine& then) {
           static_cast<float>(before[channel] * then.scale[channel] + then.shift[channel]);
   }
   const auto channels = static_cast<std::int64_t>(bias.size());
-  const auto weight_id = edit.add_constant(of.name + ".weight", make_floats(old.dims, weight));
-  const auto bias_id = edit.add_constant(of.name + ".bias", make_floats({&channels, 1}, bias));
-  edit.set_input(conv, 1, weight_id);
-  edit.set_input(conv, 2, bias_id);
+  edit.set_input(conv, 2, edit.add_constant(of.name + ".bias", make_floats({&channels, 1}, bias)));
 }
 
 } // namespace troupe::passes
