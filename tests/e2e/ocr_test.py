@@ -111,7 +111,7 @@ def test_the_program_reports_errors_in_one_line(server, samples, tmp_path):
 
 def test_accuracy_is_high_and_not_below_the_package(server):
     done = subprocess.run([sys.executable, ROOT / "scripts" / "ocr_accuracy.py", server.url("msgpack"),
-                           BUILD / "ocr_accuracy"], capture_output=True, text=True, timeout=800)
+                           BUILD / "ocr_accuracy"], capture_output=True, text=True, timeout=1500)
     for line in done.stdout.splitlines()[-3:]:
         report(line)
     assert done.returncode == 0, done.stdout + done.stderr
