@@ -95,7 +95,8 @@ def read_by_package(images):
         return json.loads(kept.read_text(encoding="utf-8"))
     from rapidocr_onnxruntime import RapidOCR
 
-    engine = RapidOCR()
+    # One thread: ONNX Runtime's threads spin, and on a busy machine wait for each other.
+    engine = RapidOCR(intra_op_num_threads=1)
     texts = []
     for path in images:
         found, _ = engine(str(path))
