@@ -14,7 +14,7 @@ namespace troupe::passes {
 
 struct pass_options {
   std::vector<std::string> disabled{}; ///< names of `pass_names()` that do not run
-  device* on = nullptr;              ///< runs constant subgraphs; null: they stay
+  device* on = nullptr;                ///< runs constant subgraphs; null: they stay
 #ifdef NDEBUG
   bool verify = false;
 #else

@@ -1,5 +1,5 @@
-// Models are untrusted files: import, shape inference, the proof of rows and the passes answer a graph or
-// an error, whatever the bytes.
+// Models are untrusted files: import, shape inference, the proof of rows and the passes answer a
+// graph or an error, whatever the bytes.
 
 #include "runtime/graph/row_flow.hpp"
 #include "runtime/onnx/import.hpp"

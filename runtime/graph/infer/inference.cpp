@@ -40,6 +40,21 @@ std::optional<std::int64_t> inference::length(std::size_t input) const {
   return known->front().size();
 }
 
+std::optional<symbolic_shape> inference::sizes_in(std::size_t input) {
+  symbolic_shape sizes;
+  const auto content = elements(input);
+  for (const auto& next : content)
+    sizes.push_back(next.is_known() && !(next.is_number() && next.number() < 0)
+                        ? next.size()
+                        : symbols_.fresh_dim());
+  if (!content.empty())
+    return sizes;
+  const auto known = length(input);
+  if (!known || *known > max_tracked_elements)
+    return std::nullopt;
+  return unknown(static_cast<std::size_t>(*known));
+}
+
 void inference::set(std::size_t output, std::optional<dtype> type,
                     std::optional<symbolic_shape> dims) {
   if (!wants(output))

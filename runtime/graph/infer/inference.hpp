@@ -46,6 +46,10 @@ public:
   /// Length of a rank 1 input, if known.
   [[nodiscard]] std::optional<std::int64_t> length(std::size_t input) const;
 
+  /// The shape that an input holds: its length, and each size as far as known; nothing if not even
+  /// the length is. Negative numbers count as not known.
+  [[nodiscard]] std::optional<symbolic_shape> sizes_in(std::size_t input);
+
   [[nodiscard]] std::size_t output_count() const noexcept { return of_.outputs.size(); }
   [[nodiscard]] bool wants(std::size_t output) const noexcept {
     return output < of_.outputs.size() && of_.outputs[output] != no_value;
@@ -100,6 +104,7 @@ inline constexpr std::size_t any_number = ~std::size_t{0};
 [[nodiscard]] std::span<const infer_entry> product_rules();
 [[nodiscard]] std::span<const infer_entry> normalization_rules();
 [[nodiscard]] std::span<const infer_entry> reduction_rules();
+[[nodiscard]] std::span<const infer_entry> reshape_rules();
 [[nodiscard]] std::span<const infer_entry> shape_rules();
 [[nodiscard]] std::span<const infer_entry> movement_rules();
 [[nodiscard]] std::span<const infer_entry> indexing_rules();

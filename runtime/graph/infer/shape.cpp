@@ -9,101 +9,11 @@ namespace troupe::graph {
 
 namespace {
 
-// A shape that an input holds: its length, and each size as far as known.
-std::optional<symbolic_shape> shape_in(inference& at, std::size_t input) {
-  symbolic_shape sizes;
-  const auto content = at.elements(input);
-  for (const auto& next : content)
-    sizes.push_back(next.is_known() && !(next.is_number() && next.number() < 0)
-                        ? next.size()
-                        : at.symbols().fresh_dim());
-  if (!content.empty())
-    return sizes;
-  const auto length = at.length(input);
-  if (!length || *length > max_tracked_elements)
-    return std::nullopt;
-  return at.unknown(static_cast<std::size_t>(*length));
-}
-
 result<void> check_no_negative(inference& at, std::size_t input) {
   for (const auto& next : at.elements(input))
     if (next.is_number() && next.number() < 0)
       return fail(errc::invalid_argument, "sizes of 0 or more expected in input {}, {} found",
                   input, next.number());
-  return {};
-}
-
-// What axis `open` of the target must be so that the number of elements stays; fresh if unknown.
-result<dim> open_size(inference& at, const symbolic_shape& target, std::size_t open) {
-  const auto* data = at.dims(0);
-  symbolic_shape others;
-  for (std::size_t axis = 0; axis < target.size(); ++axis)
-    if (axis != open)
-      others.push_back(target[axis]);
-  if (data == nullptr)
-    return at.symbols().fresh_dim();
-  auto size = quotient(*data, others, at.symbols());
-  if (!size)
-    return propagate(size);
-  return *size ? **size : at.symbols().fresh_dim();
-}
-
-// https://onnx.ai/onnx/operators/onnx__Reshape.html: 0 copies the axis unless allowzero, -1 follows
-// from the others.
-result<void> infer_reshape(inference& at) {
-  const auto* data = at.dims(0);
-  const auto content = at.elements(1);
-  if (content.empty()) {
-    at.set(0, at.type(0), shape_in(at, 1));
-    return {};
-  }
-  const bool zero_is_zero = at.attributes().integer("allowzero", 0) != 0;
-  symbolic_shape target;
-  std::vector<std::size_t> unknown;
-  std::optional<std::size_t> open;
-  for (std::size_t axis = 0; axis < content.size(); ++axis) {
-    const auto& next = content[axis];
-    target.push_back(1);
-    if (!next.is_known()) {
-      unknown.push_back(axis);
-    } else if (next == element{0} && !zero_is_zero) {
-      if (data != nullptr && axis >= data->size())
-        return fail(errc::invalid_argument,
-                    "a size expected in axis {}, 0 found: {} has no such axis", axis,
-                    at.graph_text(*data));
-      target.back() = data == nullptr ? at.symbols().fresh_dim() : (*data)[axis];
-    } else if (next == element{-1}) {
-      if (open)
-        return fail(errc::invalid_argument, "one size of -1 expected, two found");
-      open = axis;
-    } else if (next.is_number() && next.number() < 0) {
-      return fail(errc::invalid_argument, "sizes of -1 or more expected, {} found", next.number());
-    } else {
-      target.back() = next.size();
-    }
-  }
-  if (!open && unknown.size() == 1) {
-    open = unknown.front(); // whatever it holds, the number of elements decides
-    unknown.clear();
-  }
-  for (auto axis : unknown)
-    target[axis] = at.symbols().fresh_dim();
-  if (open) {
-    auto size = open_size(at, target, *open);
-    if (!size)
-      return fail(errc::invalid_argument, "{} cannot be reshaped: {}",
-                  data == nullptr ? "input 0" : at.graph_text(*data), size.error().text);
-    target[*open] = *size;
-  }
-  const auto before = data == nullptr ? std::nullopt : concrete(*data);
-  const auto after = concrete(target);
-  if (before && after) {
-    const auto count = checked_element_count(*after);
-    if (!count || *count != element_count(*before))
-      return fail(errc::invalid_argument, "a shape of {} elements expected for {}, {} found",
-                  element_count(*before), at.graph_text(*data), at.graph_text(target));
-  }
-  at.set(0, at.type(0), std::move(target));
   return {};
 }
 
@@ -234,7 +144,7 @@ result<void> infer_expand(inference& at) {
   if (auto good = check_no_negative(at, 1); !good)
     return good;
   const auto* data = at.dims(0);
-  const auto wanted = shape_in(at, 1);
+  const auto wanted = at.sizes_in(1);
   if (data == nullptr || !wanted) {
     at.set(0, at.type(0), std::nullopt);
     return {};
@@ -250,7 +160,7 @@ result<void> infer_constant_of_shape(inference& at) {
   if (auto good = check_no_negative(at, 0); !good)
     return good;
   const auto* value = at.attributes().find<tensor>("value");
-  auto sizes = shape_in(at, 0);
+  auto sizes = at.sizes_in(0);
   if (at.length(0) == 0)
     sizes = symbolic_shape{};
   at.set(0, value != nullptr ? value->type : dtype::float32, std::move(sizes));
@@ -296,7 +206,6 @@ constexpr std::array rules{
     infer_entry{"Expand", 2, 2, 1, infer_expand},
     infer_entry{"Flatten", 1, 1, 1, infer_flatten},
     infer_entry{"Range", 3, 3, 1, infer_range},
-    infer_entry{"Reshape", 2, 2, 1, infer_reshape},
     infer_entry{"Shape", 1, 1, 1, infer_shape},
     infer_entry{"Size", 1, 1, 1, infer_size},
     infer_entry{"Squeeze", 1, 2, 1, infer_squeeze},
