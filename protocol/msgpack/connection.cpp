@@ -86,8 +86,14 @@ asio::awaitable<void> connection::read_frames() {
       break;
     const auto end = co_await reader_.read(socket_, *dispatcher_);
     read_deadline_ = time_point::max();
+    // Woken to leave, with nothing to read: a farewell, not a lost peer.
+    if (end == frame_reader::end::closed && draining_ && leaving_ && socket_.is_open())
+      break;
     if (end == frame_reader::end::closed && !late_)
       co_return;
+    // A frame had come after all when the connection was about to leave; others may be behind it.
+    if (end == frame_reader::end::complete && draining_ && socket_.is_open())
+      leaving_ = false;
     if (end != frame_reader::end::complete) {
       leaving_ = true;
       const error too_slow{errc::deadline_exceeded, "a frame took too long to arrive"};
