@@ -6,6 +6,7 @@
 #include "kernels/cpu/iteration.hpp"
 #include "kernels/device/device.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -79,7 +80,7 @@ public:
     std::vector<std::vector<float>> inputs;
     for (const auto& input : args.inputs)
       inputs.push_back(logical(input));
-    std::memset(args.workspace.data(), 0xff, args.workspace.size());
+    std::ranges::fill(args.workspace, std::byte{0xff});
     const auto& output = args.outputs[0];
     const auto count = static_cast<std::size_t>(output.desc.elements());
     const bool moves = op_ == "Reorder" || op_ == "Identity";
