@@ -34,7 +34,7 @@ LIBRARIES = {
     "boost/asio": ["protocol", "actors", "clients", "apps", "bench"],
     "boost/beast": ["protocol", "clients", "apps", "bench"],
     "simdjson": ["protocol", "clients", "apps", "bench"],
-    "msgpack": ["protocol", "clients"],
+    "msgpack": ["protocol", "clients", "bench"],
     "dnnl": ["kernels/cpu"],
     "oneapi/dnnl": ["kernels/cpu"],
     "hwy/": ["kernels"],
