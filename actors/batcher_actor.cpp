@@ -12,6 +12,8 @@ namespace {
 // batch is handed over before the device is idle.
 constexpr std::chrono::microseconds short_run{200};
 
+constexpr std::chrono::seconds linger{1};
+
 bool is_over(const job::impl& asked, time_point now) noexcept {
   return asked.over() || now >= asked.deadline;
 }
@@ -45,11 +47,7 @@ batcher_actor::behavior_type batcher_state::make_behavior(commons_ptr shared, pl
         dispatch();
       },
       [this](down_atom) { device_down(); },
-      [this](retire_atom) {
-        retiring_ = true;
-        dispatch();
-        leave_if_done();
-      },
+      [this](retire_atom) { retire(); },
       [this](wake_atom) {
         alarm_.reset();
         dispatch();
@@ -192,8 +190,18 @@ void batcher_state::wake_at(time_point at) {
   self_->delayed_send(self_, std::max(at - now(), duration::zero()), wake_atom_v);
 }
 
+// The router forgets this actor at about the same time: what it sent before, by whatever way, is
+// still served.
+void batcher_state::retire() {
+  if (std::exchange(retiring_, true))
+    lingered_ = true;
+  else
+    self_->delayed_send(self_, linger, retire_atom_v);
+  leave_if_done();
+}
+
 void batcher_state::leave_if_done() {
-  if (!retiring_ || !queue_.empty() || !again_.empty() || !in_flight_.empty())
+  if (!lingered_ || !queue_.empty() || !again_.empty() || !in_flight_.empty())
     return;
   tell<catalog_actor>(*shared_, shared_->catalog, retire_atom_v, what_->where->entry);
   tell<supervisor_actor>(*shared_, shared_->supervisor, retire_atom_v, what_->where->entry);

@@ -33,6 +33,7 @@ private:
   void device_down();
   void drop_what_is_over();
   void wake_at(time_point at);
+  void retire();
   void leave_if_done();
   void report_depth();
   [[nodiscard]] batching::device_view device() const;
@@ -47,7 +48,8 @@ private:
   std::deque<job_ptr> again_; ///< members of failed batches: each runs alone, once
   std::unordered_map<std::uint64_t, batch_ptr> in_flight_;
   std::optional<time_point> alarm_;
-  bool retiring_ = false;
+  bool retiring_ = false; ///< no further jobs are routed here
+  bool lingered_ = false; ///< and those that were on their way have come
 };
 
 /// Spawn with `sys.spawn(batcher, shared, order, tickets)`.

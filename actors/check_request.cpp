@@ -116,6 +116,9 @@ result<void> check_outputs(job::impl& asked) {
       return fail(errc::invalid_argument, "model {}: no output \"{}\"; it gives: {}", model.name,
                   wanted.name, names_of(declared));
     if (const auto at = wanted.parameters.find("classification"); at != wanted.parameters.end()) {
+      if (model.platform == "stage")
+        return fail(errc::unimplemented, "model {}: a stage does not classify its outputs",
+                    model.name);
       const auto* top = std::get_if<std::int64_t>(&at->second);
       if (!top || *top < 1)
         return fail(errc::invalid_argument,

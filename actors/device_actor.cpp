@@ -46,6 +46,7 @@ device_actor::behavior_type device_state::make_behavior(commons_ptr shared, devi
   if (!opened)
     throw std::runtime_error(to_string(opened.error()));
   stream_ = std::move(*opened);
+  tell<supervisor_actor>(*shared_, shared_->supervisor, up_atom_v, setup_.id);
   return {
       [this](run_atom, const batch_ptr& next) {
         pending_.push_back(next);

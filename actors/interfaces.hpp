@@ -97,12 +97,13 @@ using hosted_stage = job_stage::extend<rpc<void(resume_atom, continuation_ptr)>>
 ///   host     spawn the actor of a stage
 ///   retire   a batcher or stage has left for good
 ///   restart  a dead actor's pause is over
-///   up       answered once everybody has been spawned
+///   up       answered once everybody has been spawned; with an id: that device can take batches
 using supervisor_actor = caf::typed_actor<rpc<failure(place_atom, place_order_ptr)>, //
                                           rpc<failure(host_atom, stage_order_ptr)>,  //
                                           rpc<void(retire_atom, stage_id)>,          //
                                           rpc<void(restart_atom, stage_id)>,         //
-                                          rpc<bool(up_atom)>>;
+                                          rpc<bool(up_atom)>,                        //
+                                          rpc<void(up_atom, stage_id)>>;
 
 /// One listener.
 ///   begin  open it; the address, or why not

@@ -45,8 +45,17 @@ std::shared_ptr<job::impl> job::impl::make(inference_request asked, part_fn answ
 }
 
 job::impl::~impl() {
-  fail_with(errc::internal, "the request was dropped on its way");
+  answer_dropped("the request was dropped on its way");
   registry->leave(link_);
+}
+
+void job::impl::answer_dropped(const char* how) {
+  if (answered_)
+    return;
+  if (registry->closed())
+    fail_with(errc::unavailable, "the server shut down before the request was answered", 1000);
+  else
+    fail_with(errc::internal, how);
 }
 
 bool job::impl::answer(response_part part) {
@@ -98,7 +107,7 @@ job& job::operator=(job&& other) noexcept {
 
 job::~job() {
   if (held_)
-    held_->fail_with(errc::internal, "a stage dropped the request without an answer");
+    held_->answer_dropped("a stage dropped the request without an answer");
 }
 
 const inference_request& job::request() const noexcept {

@@ -72,6 +72,9 @@ struct job::impl : std::enable_shared_from_this<job::impl> {
     return answer(tl::unexpected<error>{error{code, std::move(text), retry_after_ms}});
   }
 
+  /// What becomes of a request that nobody answered: `internal`, or `unavailable` in a stop.
+  void answer_dropped(const char* how);
+
   /// Asks everyone to drop the job; does not answer.
   void cancel() noexcept { cancelled_ = true; }
   [[nodiscard]] bool answered() const noexcept { return answered_; }

@@ -2,6 +2,7 @@
 
 #include "actors/troupe.hpp"
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <functional>
@@ -44,6 +45,10 @@ public:
   [[nodiscard]] std::vector<std::shared_ptr<job::impl>> expired(time_point now,
                                                                 std::optional<time_point>& next);
 
+  /// From now on a job that is dropped says that the server shut down.
+  void close() noexcept { closed_ = true; }
+  [[nodiscard]] bool closed() const noexcept { return closed_; }
+
   /// Blocks until there is none, or until `deadline`: whether there is none.
   bool wait_empty(std::chrono::steady_clock::time_point deadline);
 
@@ -54,6 +59,7 @@ private:
   std::function<void(time_point)> on_earlier_;
   link* first_ = nullptr;
   std::size_t count_ = 0;
+  std::atomic<bool> closed_{false};
   time_point next_look_ = time_point::max();
 };
 

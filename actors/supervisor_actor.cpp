@@ -14,7 +14,7 @@ supervisor_actor::behavior_type supervisor_state::make_behavior(commons_ptr shar
   self_->set_exit_handler([this](caf::exit_msg&) { stop(); });
   for (auto& spec : first) {
     const auto id = spec.id;
-    start(children_.emplace(id, child{std::move(spec), 0, {}, {}, false}).first->second);
+    start(children_.emplace(id, child{std::move(spec), 0, {}, {}, false, false}).first->second);
   }
   return {
       [this](place_atom, const place_order_ptr& order) { return place(order); },
@@ -22,6 +22,7 @@ supervisor_actor::behavior_type supervisor_state::make_behavior(commons_ptr shar
       [this](retire_atom, stage_id id) { retire(id); },
       [this](restart_atom, stage_id id) { restart(id); },
       [](up_atom) { return true; },
+      [this](up_atom, stage_id device) { device_up(device); },
   };
 }
 
@@ -46,7 +47,7 @@ void supervisor_state::ended(const caf::actor_addr& who, const caf::error& why) 
   for (auto& [id, one] : children_) {
     if (one.address != who)
       continue;
-    one.up = false;
+    one.up = one.takes_batches = false;
     shared_->stages->clear(id);
     if (one.spec.tickets > 0)
       tell_batchers(id, 0);
@@ -62,10 +63,17 @@ void supervisor_state::restart(stage_id id) {
   const auto at = children_.find(id);
   if (at == children_.end() || at->second.up || !start(at->second))
     return;
-  if (at->second.spec.tickets > 0)
-    tell_batchers(id, at->second.spec.tickets);
   if (id == shared_->router)
     tell<catalog_actor>(*shared_, shared_->catalog, up_atom_v);
+}
+
+// A spawned device may still fail to open its stream: its batchers hear of it when it says so.
+void supervisor_state::device_up(stage_id id) {
+  const auto at = children_.find(id);
+  if (at == children_.end() || !at->second.up)
+    return;
+  at->second.takes_batches = true;
+  tell_batchers(id, at->second.spec.tickets);
 }
 
 void supervisor_state::tell_batchers(stage_id device, int tickets) {
@@ -82,11 +90,11 @@ void supervisor_state::tell_batchers(stage_id device, int tickets) {
 failure supervisor_state::place(const place_order_ptr& order) {
   const auto id = order->where->entry;
   const auto on = order->where->device;
-  child made{{id, "batcher of " + order->model->name, {}, 0}, on, {}, {}, false};
+  child made{{id, "batcher of " + order->model->name, {}, 0}, on, {}, {}, false, false};
   made.spec.spawn = [this, order, on](caf::actor_system& in) {
     const auto device = children_.find(on);
     const auto tickets =
-        device != children_.end() && device->second.up ? device->second.spec.tickets : 0;
+        device != children_.end() && device->second.takes_batches ? device->second.spec.tickets : 0;
     return caf::actor_cast<caf::strong_actor_ptr>(in.spawn(batcher, shared_, order, tickets));
   };
   start(children_.emplace(id, std::move(made)).first->second);
@@ -94,7 +102,7 @@ failure supervisor_state::place(const place_order_ptr& order) {
 }
 
 failure supervisor_state::host(const stage_order_ptr& order) {
-  child made{{order->id, "stage " + order->name, {}, 0}, 0, {}, {}, false};
+  child made{{order->id, "stage " + order->name, {}, 0}, 0, {}, {}, false, false};
   made.spec.spawn = [this, order](caf::actor_system& in) {
     return caf::actor_cast<caf::strong_actor_ptr>(in.spawn(host_stage, shared_, order));
   };

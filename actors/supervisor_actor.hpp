@@ -39,11 +39,13 @@ private:
     caf::actor_addr address;
     backoff pause;
     bool up = false;
+    bool takes_batches = false; ///< a device that has said so
   };
 
   bool start(child& what);
   void ended(const caf::actor_addr& who, const caf::error& why);
   void restart(stage_id id);
+  void device_up(stage_id id);
   void tell_batchers(stage_id device, int tickets);
   failure place(const place_order_ptr& order);
   failure host(const stage_order_ptr& order);

@@ -183,6 +183,7 @@ void system::stop(std::chrono::milliseconds drain) {
   for (const auto& one : listeners_)
     caf::anon_send(one, halt_atom_v);
   shared_->live->wait_empty(deadline);
+  shared_->live->close();
   for (const auto& late : shared_->live->all())
     late->fail_with(errc::unavailable, "the server shut down before the request was answered",
                     1000);

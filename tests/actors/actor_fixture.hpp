@@ -67,7 +67,10 @@ struct actor_fixture {
     asked->load = [=, this]() -> result<std::vector<loaded_model>> {
       loaded_model model;
       model.version = "1";
-      model.on = {std::make_shared<identity_executable>(device, work)};
+      const auto identity = std::make_shared<identity_executable>(device, work);
+      for (std::int64_t rows = 1; rows <= planned_up_to; rows *= 2)
+        BOOST_REQUIRE(identity->prepare(std::vector{shape{rows, 2}}));
+      model.on = {identity};
       model.io = model.on[0]->io();
       model.io.max_batch_size = max_batch;
       model.settings.batching = policy;
@@ -142,6 +145,7 @@ struct actor_fixture {
     return with;
   }
 
+  std::int64_t planned_up_to = 256; ///< rows for which there is a plan from the beginning
   std::shared_ptr<work_list> work = std::make_shared<work_list>();
   std::shared_ptr<fake_device> device = std::make_shared<fake_device>(work);
   std::shared_ptr<turned_clock> clock = std::make_shared<turned_clock>();

@@ -89,6 +89,30 @@ BOOST_AUTO_TEST_CASE(rows_are_padded_up_to_the_bucket_and_cut_off_again) {
   BOOST_TEST((answers.at("b")->outputs[0].value.dims == shape{3, 2}));
 }
 
+BOOST_AUTO_TEST_CASE(until_its_plan_is_there_a_batch_runs_in_the_sizes_that_are_planned) {
+  planned_up_to = 1;
+  start(latency);
+  infer("a");
+  infer("b", 3, 5);
+  work_once();
+  work_once();
+  rows_of_runs{work->run_rows}.are({1, 1, 1, 1});
+  BOOST_TEST((answers.at("b")->outputs[0].value.dims == shape{3, 2}));
+  BOOST_TEST(elements_of<float>(answers.at("b")->outputs[0].value.data)[5] == 5.0f);
+  infer("c", 3);
+  work_once();
+  rows_of_runs{work->run_rows}.are({1, 1, 1, 1, 4});
+}
+
+BOOST_AUTO_TEST_CASE(without_any_plan_a_batch_waits_for_its_own) {
+  planned_up_to = 0;
+  start(latency);
+  infer("a", 4);
+  work_once();
+  rows_of_runs{work->run_rows}.are({4});
+  BOOST_TEST(outcome("a") == "ok");
+}
+
 BOOST_AUTO_TEST_CASE(a_full_queue_refuses_with_a_time_to_come_back) {
   start(latency, 8, 4);
   infer("running");
