@@ -4,6 +4,7 @@
 #include "actors/troupe.hpp"
 #include "apps/ocr/pipeline/pipeline.hpp"
 #include "apps/troupe/commands.hpp"
+#include "apps/troupe/config_file.hpp"
 #include "protocol/msgpack/listener.hpp"
 #include "protocol/rest/listener.hpp"
 
@@ -28,6 +29,7 @@ namespace fs = std::filesystem;
 struct settings {
   std::vector<std::string> models;
   std::string repository;
+  std::string config;
   std::string host = "127.0.0.1";
   std::uint16_t http_port = 8000;
   std::uint16_t msgpack_port = 8003;
@@ -179,6 +181,10 @@ action add_serve(CLI::App& command) {
       .add_option("--model-repository,--model-store,--models", from->repository,
                   "Folder of models: DIR/<model>/<version>/model.onnx, optional config.pbtxt")
       ->check(CLI::ExistingDirectory);
+  command
+      .add_option("--config", from->config,
+                  "TOML file: keys are the names of these options; the command line wins")
+      ->check(CLI::ExistingFile);
   command.add_option("--host", from->host, "Address to listen on")->capture_default_str();
   command.add_option("--http-port", from->http_port, "KServe v2 over HTTP; 0 picks a free port")
       ->capture_default_str();
@@ -253,7 +259,10 @@ action add_serve(CLI::App& command) {
       ->check(CLI::IsMember({"debug", "info", "warning", "error", "off"}))
       ->capture_default_str();
   command.add_flag("--json", from->json, "Print the ready line as JSON");
-  return [from] {
+  return [from, &command] {
+    if (!from->config.empty())
+      if (auto ok = apply_config_file(command, from->config); !ok)
+        throw usage_error("serve: " + ok.error().text);
     if (from->models.empty() && from->repository.empty())
       throw usage_error("serve: nothing to serve: name a model or a --model-repository");
     return serve(*from);
