@@ -40,7 +40,11 @@ struct candidate {
 [[nodiscard]] std::span<const candidate> candidates_for(std::string_view domain,
                                                         std::string_view op_type);
 
-/// The first of `candidates` that takes the node; unimplemented with all reasons when none does.
+/// How many inputs of its own the operator cannot do without; 0 for one that nobody knows.
+[[nodiscard]] std::size_t least_inputs_of(std::string_view domain, std::string_view op_type);
+
+/// The first of `candidates` that takes the node; unimplemented with all reasons when none does,
+/// invalid_argument when the node has no output or lacks an input that its operator needs.
 [[nodiscard]] result<kernel_choice> choose_from(std::span<const candidate> candidates,
                                                 const kernel_spec& spec, weight_cache& weights);
 

@@ -144,38 +144,39 @@ struct operator_entry {
   std::string_view domain;
   std::string_view op_type;
   std::span<const candidate> candidates;
+  std::size_t least_inputs = 1; ///< of the operator's own that must be present
 };
 
 constexpr std::array operators{
-    operator_entry{"", "Conv", conv},
-    operator_entry{"", "ConvTranspose", conv_transpose},
-    operator_entry{"", "MatMul", matmul},
-    operator_entry{"", "Gemm", gemm},
+    operator_entry{"", "Conv", conv, 2},
+    operator_entry{"", "ConvTranspose", conv_transpose, 2},
+    operator_entry{"", "MatMul", matmul, 2},
+    operator_entry{"", "Gemm", gemm, 2},
     operator_entry{"", "MaxPool", pool},
     operator_entry{"", "AveragePool", pool},
     operator_entry{"", "GlobalMaxPool", global_pool},
     operator_entry{"", "GlobalAveragePool", global_pool},
-    operator_entry{"", "BatchNormalization", batch_normalization},
-    operator_entry{"", "LayerNormalization", layer_normalization},
+    operator_entry{"", "BatchNormalization", batch_normalization, 5},
+    operator_entry{"", "LayerNormalization", layer_normalization, 2},
     operator_entry{"", "Softmax", softmax},
     operator_entry{"", "LogSoftmax", softmax},
-    operator_entry{"", "Add", binary},
-    operator_entry{"", "Sub", binary},
-    operator_entry{"", "Mul", binary},
-    operator_entry{"", "Div", binary},
-    operator_entry{"", "Pow", power},
-    operator_entry{"", "Mod", binary},
+    operator_entry{"", "Add", binary, 2},
+    operator_entry{"", "Sub", binary, 2},
+    operator_entry{"", "Mul", binary, 2},
+    operator_entry{"", "Div", binary, 2},
+    operator_entry{"", "Pow", power, 2},
+    operator_entry{"", "Mod", binary, 2},
     operator_entry{"", "Min", binary},
     operator_entry{"", "Max", binary},
     operator_entry{"", "Sum", binary},
-    operator_entry{"", "Equal", comparison},
-    operator_entry{"", "Less", comparison},
-    operator_entry{"", "LessOrEqual", comparison},
-    operator_entry{"", "Greater", comparison},
-    operator_entry{"", "GreaterOrEqual", comparison},
-    operator_entry{"", "And", logical},
-    operator_entry{"", "Or", logical},
-    operator_entry{"", "Xor", logical},
+    operator_entry{"", "Equal", comparison, 2},
+    operator_entry{"", "Less", comparison, 2},
+    operator_entry{"", "LessOrEqual", comparison, 2},
+    operator_entry{"", "Greater", comparison, 2},
+    operator_entry{"", "GreaterOrEqual", comparison, 2},
+    operator_entry{"", "And", logical, 2},
+    operator_entry{"", "Or", logical, 2},
+    operator_entry{"", "Xor", logical, 2},
     operator_entry{"", "Not", logical_not},
     operator_entry{"", "Relu", unary},
     operator_entry{"", "LeakyRelu", unary},
@@ -218,29 +219,39 @@ constexpr std::array operators{
     operator_entry{"", "Concat", concat},
     operator_entry{"", "Split", split},
     operator_entry{"", "Slice", slice},
-    operator_entry{"", "Gather", gather},
-    operator_entry{"", "Expand", expand},
-    operator_entry{"", "Tile", tile},
+    operator_entry{"", "Gather", gather, 2},
+    operator_entry{"", "Expand", expand, 2},
+    operator_entry{"", "Tile", tile, 2},
     operator_entry{"", "Pad", pad},
     operator_entry{"", "Resize", resize},
     operator_entry{"", "Upsample", resize},
-    operator_entry{"", "Where", where},
+    operator_entry{"", "Where", where, 3},
     operator_entry{"", "Cast", cast},
     operator_entry{"", "Shape", shape},
     operator_entry{"", "Size", shape},
-    operator_entry{"", "Constant", constant},
+    operator_entry{"", "Constant", constant, 0},
     operator_entry{"", "ConstantOfShape", constant_of_shape},
-    operator_entry{"", "Range", range},
+    operator_entry{"", "Range", range, 3},
     operator_entry{"troupe", "Reorder", reorder},
 };
+
+const operator_entry* entry_of(std::string_view domain, std::string_view op_type) {
+  const auto* known = std::ranges::find_if(operators, [&](const operator_entry& entry) {
+    return entry.domain == domain && entry.op_type == op_type;
+  });
+  return known == operators.end() ? nullptr : known;
+}
 
 } // namespace
 
 std::span<const candidate> candidates_for(std::string_view domain, std::string_view op_type) {
-  const auto* known = std::ranges::find_if(operators, [&](const operator_entry& entry) {
-    return entry.domain == domain && entry.op_type == op_type;
-  });
-  return known == operators.end() ? std::span<const candidate>{} : known->candidates;
+  const auto* known = entry_of(domain, op_type);
+  return known == nullptr ? std::span<const candidate>{} : known->candidates;
+}
+
+std::size_t least_inputs_of(std::string_view domain, std::string_view op_type) {
+  const auto* known = entry_of(domain, op_type);
+  return known == nullptr ? 0 : known->least_inputs;
 }
 
 } // namespace troupe::cpu

@@ -54,6 +54,14 @@ made_kernel make_one(const candidate& from, const kernel_spec& spec, weight_cach
 
 result<kernel_choice> choose_from(std::span<const candidate> candidates, const kernel_spec& spec,
                                   weight_cache& weights) {
+  const auto needed = least_inputs_of(spec.domain, spec.op_type);
+  std::size_t present = 0;
+  while (present < std::min(needed, own_inputs(spec)) && spec.inputs[present].present)
+    ++present;
+  if (spec.outputs.empty() || present < needed)
+    return fail(errc::invalid_argument,
+                "operator {}: expected {} inputs and an output, found {} and {}", spec.op_type,
+                needed, present, spec.outputs.size());
   kernel_choice choice;
   for (const auto& next : candidates) {
     auto made = make_one(next, spec, weights);

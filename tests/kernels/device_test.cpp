@@ -193,12 +193,13 @@ BOOST_AUTO_TEST_CASE(an_unknown_operator_is_unimplemented_by_name) {
   const auto on = small_cpu();
   weight_cache weights;
   const attribute_map none;
+  const tensor_desc output;
   const kernel_spec spec{.domain = "com.example",
                          .op_type = "Sorcery",
                          .version = 1,
                          .attributes = &none,
                          .inputs = {},
-                         .outputs = {},
+                         .outputs = {&output, 1},
                          .outputs_wanted = {},
                          .post_ops = {},
                          .threads = 1};
@@ -206,4 +207,29 @@ BOOST_AUTO_TEST_CASE(an_unknown_operator_is_unimplemented_by_name) {
   BOOST_REQUIRE(!choice);
   BOOST_TEST(to_string(choice.error().code) == "UNIMPLEMENTED");
   BOOST_TEST(choice.error().text.find("com.example.Sorcery") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_node_without_a_needed_input_is_refused) {
+  const auto on = small_cpu();
+  weight_cache weights;
+  const attribute_map none;
+  const tensor_desc desc{dtype::float32, {2}};
+  const std::array inputs{operand{true, desc, nullptr}, operand{}};
+  kernel_spec spec{.domain = "",
+                   .op_type = "Add",
+                   .version = 14,
+                   .attributes = &none,
+                   .inputs = inputs,
+                   .outputs = {&desc, 1},
+                   .outputs_wanted = {},
+                   .post_ops = {},
+                   .threads = 1};
+  auto choice = on->choose_kernel(spec, weights);
+  BOOST_REQUIRE(!choice);
+  BOOST_TEST(choice.error().text.find("expected 2 inputs") != std::string::npos,
+             choice.error().text);
+  spec.op_type = "Relu";
+  BOOST_TEST(on->choose_kernel(spec, weights).has_value());
+  spec.inputs = {};
+  BOOST_TEST(!on->choose_kernel(spec, weights));
 }

@@ -106,6 +106,17 @@ BOOST_AUTO_TEST_CASE(reduction_candidates_agree) {
   check_candidates(reducing("ReduceMean", {0, 5}, {1}, {0, 1}), "highway");
 }
 
+BOOST_AUTO_TEST_CASE(a_team_divides_the_channels_of_a_single_image) {
+  kernel_case node{.op_type = "GlobalAveragePool",
+                   .attributes = {},
+                   .inputs = {{1, 83, 40, 41}},
+                   .constant = {false},
+                   .output = {1, 83, 1, 1},
+                   .format = layout::channels_last,
+                   .threads = 3};
+  check_candidates(node, "highway");
+}
+
 BOOST_AUTO_TEST_CASE(global_averages_agree_in_both_layouts) {
   for (const auto& dims :
        {shape{1, 3, 7, 7}, shape{2, 96, 23, 40}, shape{3, 5, 1, 1}, shape{0, 4, 2, 2}})

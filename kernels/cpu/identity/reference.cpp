@@ -3,6 +3,7 @@
 
 #include "kernels/cpu/kernel_function.hpp"
 #include "kernels/cpu/reference_kernels.hpp"
+#include "kernels/cpu/spec.hpp"
 
 #include <cstring>
 
@@ -11,6 +12,9 @@ namespace troupe::cpu {
 made_kernel make_reference_identity(const kernel_spec& spec, weight_cache&) {
   const auto& from = spec.inputs[0].desc;
   const auto& to = spec.outputs[0];
+  for (std::size_t i = 1; i < spec.outputs.size(); ++i)
+    if (has_output(spec, i))
+      return decline("output {} is not supported", i); // the mask of Dropout
   if (from.type == dtype::string)
     return decline("strings are not copied by kernels");
   if (from.type != to.type || from.bytes() != to.bytes())

@@ -21,19 +21,29 @@ struct folding {
   std::int64_t inner = 1;
   float factor = 1.0F;
 
-  void run(const float* x, float* y, std::int64_t begin, std::int64_t end) const {
-    for (auto at = begin; at < end; ++at) {
-      const float* from = x + at * width * inner;
-      if (inner == 1) {
-        y[at] = sum_row(from, static_cast<std::size_t>(width)) * factor;
-        continue;
-      }
-      float* to = y + at * inner;
-      std::fill_n(to, inner, 0.0F);
-      for (std::int64_t row = 0; row < width; ++row)
-        add_row(from + row * inner, to, static_cast<std::size_t>(inner));
-      scale_row(to, factor, to, static_cast<std::size_t>(inner));
+  // Inner elements that one work item adds up: all of them, unless the team would stand idle.
+  std::int64_t chunk(int threads) const {
+    if (outer >= threads || inner == 1)
+      return std::max<std::int64_t>(inner, 1);
+    constexpr std::int64_t line = 16;
+    return ((inner + threads - 1) / threads + line - 1) / line * line;
+  }
+
+  void run(const float* x, float* y, std::int64_t chunk_size, std::int64_t item) const {
+    const auto chunks = (inner + chunk_size - 1) / chunk_size;
+    const auto at = item / chunks;
+    const auto start = item % chunks * chunk_size;
+    const auto count = static_cast<std::size_t>(std::min(chunk_size, inner - start));
+    const float* from = x + at * width * inner + start;
+    float* to = y + at * inner + start;
+    if (inner == 1) {
+      *to = sum_row(from, static_cast<std::size_t>(width)) * factor;
+      return;
     }
+    std::fill_n(to, count, 0.0F);
+    for (std::int64_t row = 0; row < width; ++row)
+      add_row(from + row * inner, to, count);
+    scale_row(to, factor, to, count);
   }
 };
 
@@ -41,8 +51,12 @@ made_kernel folded(folding by, int threads) {
   return make_kernel({.name = "highway"}, [by, threads](const kernel_args& args) {
     const auto* x = args.inputs[0].as<const float>();
     auto* y = args.outputs[0].as<float>();
-    parallel_for(threads, by.outer, by.width * by.inner,
-                 [&](std::int64_t begin, std::int64_t end) { by.run(x, y, begin, end); });
+    const auto chunk = by.chunk(threads);
+    parallel_for(threads, by.outer * ((by.inner + chunk - 1) / chunk), by.width * chunk,
+                 [&](std::int64_t begin, std::int64_t end) {
+                   for (auto item = begin; item < end; ++item)
+                     by.run(x, y, chunk, item);
+                 });
   });
 }
 
