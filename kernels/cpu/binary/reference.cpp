@@ -51,8 +51,8 @@ T wrapped(T a, T b, Of of) {
   }
 }
 
-// Folds the operands of an element from the left: Min, Max and Sum take any number of them. `of` is a
-// pointer so that one loop a datatype serves all operators; the vector kernels are the fast ones.
+// Folds the operands of an element from the left: Min, Max and Sum take any number of them. `of` is
+// a pointer so that one loop a datatype serves all operators; the vector kernels are the fast ones.
 template <class In, class Out, class Of>
 made_kernel folded(const kernel_spec& spec, Of of, std::uint64_t overwrites) {
   std::vector<tensor_desc> operands;
