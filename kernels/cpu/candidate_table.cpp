@@ -137,7 +137,7 @@ constexpr std::array where{candidate{"reference", make_reference_where}};
 constexpr std::array power{
     candidate{"highway", make_highway_pow, fused},
     candidate{"highway", make_highway_pow},
-    candidate{"reference", make_reference_binary},
+    candidate{"reference", make_reference_pow},
 };
 
 struct operator_entry {

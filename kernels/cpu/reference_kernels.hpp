@@ -30,6 +30,7 @@ made_kernel make_reference_matmul(const kernel_spec& spec, weight_cache& weights
 made_kernel make_reference_not(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_pad(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_pool(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_pow(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_range(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_reduce(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_reorder(const kernel_spec& spec, weight_cache& weights);

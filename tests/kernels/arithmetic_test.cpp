@@ -63,6 +63,25 @@ BOOST_AUTO_TEST_CASE(powers_by_constants_and_by_tensors) {
       .check<float>({2}, {8, 9}, 1e-6);
 }
 
+BOOST_AUTO_TEST_CASE(a_power_takes_an_exponent_of_another_type) {
+  op_case{"Pow", 15}
+      .input<float>({3}, {1, 2, 3})
+      .input<std::int64_t>({3}, {4, 5, 2})
+      .check<float>({3}, {1, 32, 9});
+  op_case{"Pow", 15}
+      .input<std::int32_t>({2}, {2, 9})
+      .input<float>({}, {0.5F})
+      .check<std::int32_t>({2}, {1, 3});
+}
+
+BOOST_AUTO_TEST_CASE(a_remainder_may_keep_the_sign_of_the_dividend) {
+  op_case{"Mod", 13}
+      .attribute("fmod", std::int64_t{1})
+      .input<std::int64_t>({4}, {7, -7, 7, -7})
+      .input<std::int64_t>({4}, {3, 3, -3, -3})
+      .check<std::int64_t>({4}, {1, -1, 1, -1});
+}
+
 BOOST_AUTO_TEST_CASE(minimum_and_maximum_take_any_number_of_inputs) {
   op_case{"Max", 13}
       .input<float>({2}, {1, 5})

@@ -29,13 +29,14 @@ T divide(T a, T b) {
   return static_cast<T>(a / b);
 }
 
+// The remainder with the sign of b, or of a where `like_c`.
 template <class T>
-T modulo(T a, T b) {
+T modulo(T a, T b, bool like_c) {
   if constexpr (std::is_integral_v<T>) {
     if (b == 0 || b == static_cast<T>(-1))
       return 0;
     const T rest = static_cast<T>(a % b);
-    return rest != 0 && (rest < 0) != (b < 0) ? static_cast<T>(rest + b) : rest; // sign of b
+    return !like_c && rest != 0 && (rest < 0) != (b < 0) ? static_cast<T>(rest + b) : rest;
   } else {
     return std::fmod(a, b);
   }
@@ -107,7 +108,9 @@ made_kernel arithmetic(const kernel_spec& spec) {
   if (op == "Div")
     return with([](T a, T b) { return divide(a, b); });
   if (op == "Mod")
-    return with([](T a, T b) { return modulo(a, b); });
+    return with([like_c = spec.attributes->integer("fmod", 0) != 0](T a, T b) {
+      return modulo(a, b, like_c);
+    });
   if (op == "Pow")
     return with([](T a, T b) { return static_cast<T>(std::pow(a, b)); });
   if (op == "Min")
@@ -153,6 +156,36 @@ made_kernel make_reference_binary(const kernel_spec& spec, weight_cache&) {
                    to_string(spec.inputs[0].desc.type));
   return make_numeric(spec.outputs[0].type, [&](auto tag) { //
     return arithmetic<typename decltype(tag)::type>(spec);
+  });
+}
+
+// A power whose exponent has a type of its own.
+made_kernel make_reference_pow(const kernel_spec& spec, weight_cache& weights) {
+  if (spec.inputs[0].desc.type == spec.inputs[1].desc.type)
+    return make_reference_binary(spec, weights);
+  const std::array operands{spec.inputs[0].desc, spec.inputs[1].desc};
+  if (spec.outputs[0].type != operands[0].type)
+    return decline("output is {}, the base {}", to_string(spec.outputs[0].type),
+                   to_string(operands[0].type));
+  auto loops = iterate(spec.outputs[0], operands);
+  if (!loops)
+    return tl::unexpected{std::move(loops).error()};
+  return make_numeric(operands[0].type, [&](auto base) {
+    return make_numeric(operands[1].type, [&](auto exponent) {
+      using base_type = typename decltype(base)::type;
+      using exponent_type = typename decltype(exponent)::type;
+      return make_kernel({}, [loops = *loops](const kernel_args& args) {
+        const auto* x = args.inputs[0].template as<const base_type>();
+        const auto* by = args.inputs[1].template as<const exponent_type>();
+        auto* to = args.outputs[0].template as<base_type>();
+        for_each_row(loops, 0, loops.outer(), [&](std::int64_t row, auto offsets) {
+          for (std::int64_t i = 0; i < loops.inner(); ++i)
+            to[row * loops.inner() + i] = static_cast<base_type>(
+                std::pow(static_cast<double>(x[offsets[0] + i * loops.strides[0].back()]),
+                         static_cast<double>(by[offsets[1] + i * loops.strides[1].back()])));
+        });
+      });
+    });
   });
 }
 

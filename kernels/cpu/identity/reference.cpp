@@ -15,6 +15,11 @@ made_kernel make_reference_identity(const kernel_spec& spec, weight_cache&) {
   for (std::size_t i = 1; i < spec.outputs.size(); ++i)
     if (has_output(spec, i))
       return decline("output {} is not supported", i); // the mask of Dropout
+  if (spec.op_type == "Dropout" && has_input(spec, 2)) {
+    const auto& training = spec.inputs[2].constant;
+    if (!training || training->data.size() != 1 || training->data.data()[0] != std::byte{0})
+      return decline("training mode is not known to be off");
+  }
   if (from.type == dtype::string)
     return decline("strings are not copied by kernels");
   if (from.type != to.type || from.bytes() != to.bytes())
