@@ -108,9 +108,9 @@ made_kernel arithmetic(const kernel_spec& spec) {
   if (op == "Div")
     return with([](T a, T b) { return divide(a, b); });
   if (op == "Mod")
-    return with([like_c = spec.attributes->integer("fmod", 0) != 0](T a, T b) {
-      return modulo(a, b, like_c);
-    });
+    return spec.attributes->integer("fmod", 0) != 0
+               ? with([](T a, T b) { return modulo(a, b, true); })
+               : with([](T a, T b) { return modulo(a, b, false); });
   if (op == "Pow")
     return with([](T a, T b) { return static_cast<T>(std::pow(a, b)); });
   if (op == "Min")
