@@ -38,14 +38,6 @@ result<void> infer_arithmetic(inference& at) {
   return typed_broadcast(at, at.type(0) ? at.type(0) : at.type(at.input_count() - 1));
 }
 
-// With fmod the remainder has the dividend's sign; kernels know that for floating point only.
-result<void> infer_mod(inference& at) {
-  const bool of_dividend = at.attributes().integer("fmod", 0) != 0;
-  if (of_dividend && at.type(0) && !is_floating(*at.type(0)))
-    return fail(errc::unimplemented, "fmod of {} is not supported", to_string(*at.type(0)));
-  return infer_arithmetic(at);
-}
-
 // The exponent and the shift may have a type of their own.
 result<void> infer_first_type(inference& at) {
   return typed_broadcast(at, at.type(0));
@@ -159,7 +151,7 @@ constexpr std::array rules{
     infer_entry{"Sub", 2, 2, 1, infer_arithmetic},
     infer_entry{"Mul", 2, 2, 1, infer_arithmetic},
     infer_entry{"Div", 2, 2, 1, infer_arithmetic},
-    infer_entry{"Mod", 2, 2, 1, infer_mod},
+    infer_entry{"Mod", 2, 2, 1, infer_arithmetic},
     infer_entry{"Pow", 2, 2, 1, infer_first_type},
     infer_entry{"BitShift", 2, 2, 1, infer_arithmetic},
     infer_entry{"BitwiseAnd", 2, 2, 1, infer_arithmetic},

@@ -36,7 +36,7 @@ constexpr std::string_view unsupported[]{
     "IsInf", "IsNaN", "LRN", "LSTM", "Loop", "MatMulInteger", "Max", "MaxPool", "MaxUnpool",
     "Mean", "MeanVarianceNormalization", "MelWeightMatrix", "Min", "Mod", "Momentum",
     "NegativeLogLikelihoodLoss", "NonMaxSuppression", "NonZero", "Not", "OneHot", "PRelu",
-    "Pow", "QLinearConv", "QLinearMatMul", "QuantizeLinear", "RNN", "RandomUniformLike",
+    "QLinearConv", "QLinearMatMul", "QuantizeLinear", "RNN", "RandomUniformLike",
     "ReduceL1", "ReduceLogSum", "ReduceLogSumExp", "Resize", "ReverseSequence", "RoiAlign",
     "STFT", "Scan", "Scatter", "ScatterElements", "ScatterND", "Selu", "Shrink", "Sign",
     "Sinh", "SoftmaxCrossEntropyLoss", "Softplus", "Softsign", "SpaceToDepth",
