@@ -1,0 +1,151 @@
+// The steps of a load, one after the other: what storage made is placed on every device, warmed up
+// and published, or all of it is taken back.
+
+#include "actors/catalog_actor.hpp"
+
+#include "actors/hand_on.hpp"
+
+#include <algorithm>
+
+namespace troupe::actors {
+
+void catalog_state::loaded(std::uint64_t number, const result<std::vector<loaded_model>>& outcome) {
+  const auto at = loads_.find(number);
+  if (at == loads_.end())
+    return;
+  if (!outcome)
+    return abort(number, outcome.error());
+  for (const auto& version : *outcome) {
+    auto made = std::make_shared<served_model>();
+    made->name = at->second.name;
+    made->version = version.version;
+    made->platform = "onnx";
+    made->io = version.io;
+    made->settings = version.settings;
+    made->properties = version.properties;
+    for (std::size_t i = 0; i < version.on.size(); ++i) {
+      auto& one = made->placements.emplace_back();
+      one.entry = shared_->stages->fresh_id();
+      one.device = devices_[i].device;
+      one.runs = version.on[i];
+    }
+    for (std::size_t i = 0; i < made->placements.size(); ++i)
+      at->second.steps.push_back({made, i, version.warm_up, version.weight_bytes});
+  }
+  place(number);
+}
+
+// A placement: weights are booked, then its batcher is spawned, then it is warmed up.
+void catalog_state::place(std::uint64_t number) {
+  const auto& under_way = loads_[number];
+  if (under_way.at == under_way.steps.size())
+    return publish(number);
+  const auto& step = under_way.steps[under_way.at];
+  auto memory = shared_->stages->get<memory_actor>(devices_[step.placement].memory);
+  auto root = shared_->stages->get<supervisor_actor>(shared_->supervisor);
+  if (!memory || !root)
+    return abort(number, {errc::unavailable, "the system is stopping", 100});
+  auto gone = [this, number](caf::error&) {
+    abort(number, {errc::unavailable, "an actor ended while the model was loading", 100});
+  };
+  auto order = std::make_shared<place_order>();
+  order->model = step.model;
+  order->where = &step.model->placements[step.placement];
+  const auto bytes = step.weight_bytes;
+  const auto memory_id = devices_[step.placement].memory;
+  self_->request(memory, caf::infinite, reserve_atom_v, static_cast<std::uint64_t>(bytes))
+      .then(
+          [=, this](const failure& reserved) {
+            if (reserved.what)
+              return abort(number, *reserved.what);
+            booked_[order->where->entry] = {memory_id, bytes};
+            self_->request(root, caf::infinite, place_atom_v, place_order_ptr{order})
+                .then([=, this](const failure& outcome) { placed_one(number, outcome); }, gone);
+          },
+          gone);
+}
+
+void catalog_state::placed_one(std::uint64_t number, const failure& outcome) {
+  if (outcome.what)
+    return abort(number, *outcome.what);
+  loads_[number].warmed = 0;
+  warm(number);
+}
+
+// A warm-up is a request like any other, except that it does not count.
+void catalog_state::warm(std::uint64_t number) {
+  const auto at = loads_.find(number);
+  if (at == loads_.end())
+    return;
+  auto& under_way = at->second;
+  const auto& step = under_way.steps[under_way.at];
+  if (under_way.warmed == step.warm_up.size()) {
+    ++under_way.at;
+    return place(number);
+  }
+  const auto& inputs = step.warm_up[under_way.warmed++];
+  inference_request request;
+  request.model_name = step.model->name;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    request.inputs.push_back({step.model->io.inputs[i].name, inputs[i], {}});
+  auto report = [shared = shared_, number](const response_part& part, bool) {
+    tell<catalog_actor>(*shared, shared->catalog, warmed_atom_v, number,
+                        failure{part ? std::nullopt : std::optional{part.error()}});
+  };
+  auto asked = job::impl::make(std::move(request), report, nullptr, shared_->live,
+                               shared_->clock->now() + shared_->default_deadline);
+  asked->internal = true;
+  asked->resolve(step.model);
+  asked->where = &step.model->placements[step.placement];
+  for (const auto& input : asked->request.inputs)
+    asked->key.add(input.value.type, input.value.dims, step.model->io.max_batch_size > 0);
+  if (step.model->io.max_batch_size > 0)
+    asked->rows = inputs.empty() || inputs[0].dims.empty() ? 1 : inputs[0].dims[0];
+  hand_on(*shared_, asked->where->entry, asked);
+}
+
+void catalog_state::publish(std::uint64_t number) {
+  const auto done = loads_.extract(number);
+  auto& known = models_[done.mapped().name];
+  auto old = std::exchange(known.versions, {});
+  for (const auto& step : done.mapped().steps) {
+    if (step.placement != 0)
+      continue;
+    known.versions.push_back(step.model);
+    tell<router_actor>(*shared_, shared_->router, publish_atom_v, step.model);
+  }
+  for (const auto& one : old) {
+    const bool replaced =
+        std::any_of(known.versions.begin(), known.versions.end(),
+                    [&](const auto& now) { return now->version == one->version; });
+    if (!replaced)
+      tell<router_actor>(*shared_, shared_->router, retire_atom_v,
+                         model_name{one->name, one->version});
+    retire(*one);
+  }
+  known.load = 0;
+  known.state = "READY";
+  known.reason.clear();
+  for (const auto& waiter : done.mapped().waiters)
+    waiter({});
+}
+
+void catalog_state::abort(std::uint64_t number, const error& why) {
+  const auto failed = loads_.extract(number);
+  if (failed.empty())
+    return;
+  spdlog::error("model {}: not loaded: {}", failed.mapped().name, why.text);
+  const auto& steps = failed.mapped().steps;
+  for (std::size_t i = 0; i < steps.size() && i <= failed.mapped().at; ++i)
+    tell<batcher_actor>(*shared_, steps[i].model->placements[steps[i].placement].entry,
+                        retire_atom_v);
+  auto& known = models_[failed.mapped().name];
+  known.load = 0;
+  if (known.versions.empty())
+    known.state = "UNAVAILABLE";
+  known.reason = why.text;
+  for (const auto& waiter : failed.mapped().waiters)
+    waiter(tl::unexpected<error>{why});
+}
+
+} // namespace troupe::actors
