@@ -6,8 +6,8 @@
 
 namespace troupe {
 
-/// A vector whose first `Inline` elements need no allocation. Boost 1.74's iterators do not model the
-/// standard's contiguous ones, so the conversion to a span is spelled out here.
+/// A vector whose first `Inline` elements need no allocation. Boost 1.74's iterators do not model
+/// the standard's contiguous ones, so the conversion to a span is spelled out here.
 template <class T, std::size_t Inline>
 class small_vector : public boost::container::small_vector<T, Inline> {
 public:

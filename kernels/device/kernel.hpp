@@ -56,8 +56,8 @@ public:
   /// Scratch memory a launch needs, in bytes; part of the memory plan.
   [[nodiscard]] virtual std::size_t workspace_bytes() const noexcept { return 0; }
 
-  /// Whether output 0 may lie in the memory of this input (same bytes, row order kept). When the same
-  /// tensor is passed at several inputs, only if it may at each of them.
+  /// Whether output 0 may lie in the memory of this input (same bytes, row order kept). When the
+  /// same tensor is passed at several inputs, only if it may at each of them.
   [[nodiscard]] virtual bool can_overwrite(std::size_t /*input*/) const noexcept { return false; }
 
   /// Whether input `index` is read at launch; a packed weight is not, and then may be released.

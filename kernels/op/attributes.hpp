@@ -18,8 +18,9 @@ namespace troupe {
 using attribute = std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>,
                                std::vector<float>, std::vector<std::string>, tensor>;
 
-/// An operator's attributes by name. A getter answers the fallback both when the attribute is absent
-/// and when it has another type; the importer has checked types against the operator's schema.
+/// An operator's attributes by name. A getter answers the fallback both when the attribute is
+/// absent and when it has another type; the importer has checked types against the operator's
+/// schema.
 class attribute_map {
 public:
   void set(std::string name, attribute value) { values_[std::move(name)] = std::move(value); }

@@ -15,20 +15,20 @@ struct entry {
 
 // In the order of the enumeration: an element's index is its value.
 constexpr std::array<entry, 14> table{{
-  {dtype::boolean, "BOOL", 1},
-  {dtype::uint8, "UINT8", 1},
-  {dtype::uint16, "UINT16", 2},
-  {dtype::uint32, "UINT32", 4},
-  {dtype::uint64, "UINT64", 8},
-  {dtype::int8, "INT8", 1},
-  {dtype::int16, "INT16", 2},
-  {dtype::int32, "INT32", 4},
-  {dtype::int64, "INT64", 8},
-  {dtype::float16, "FP16", 2},
-  {dtype::bfloat16, "BF16", 2},
-  {dtype::float32, "FP32", 4},
-  {dtype::float64, "FP64", 8},
-  {dtype::string, "BYTES", sizeof(std::string)},
+    {dtype::boolean, "BOOL", 1},
+    {dtype::uint8, "UINT8", 1},
+    {dtype::uint16, "UINT16", 2},
+    {dtype::uint32, "UINT32", 4},
+    {dtype::uint64, "UINT64", 8},
+    {dtype::int8, "INT8", 1},
+    {dtype::int16, "INT16", 2},
+    {dtype::int32, "INT32", 4},
+    {dtype::int64, "INT64", 8},
+    {dtype::float16, "FP16", 2},
+    {dtype::bfloat16, "BF16", 2},
+    {dtype::float32, "FP32", 4},
+    {dtype::float64, "FP64", 8},
+    {dtype::string, "BYTES", sizeof(std::string)},
 }};
 
 } // namespace

@@ -8,8 +8,8 @@
 
 namespace troupe {
 
-/// Element types a tensor may have. A `string` element in memory is a `std::string`; on the wires it
-/// is KServe's BYTES (4-byte little-endian length, then the bytes).
+/// Element types a tensor may have. A `string` element in memory is a `std::string`; on the wires
+/// it is KServe's BYTES (4-byte little-endian length, then the bytes).
 enum class dtype : std::uint8_t {
   boolean,
   uint8,

@@ -14,13 +14,15 @@ namespace troupe {
 /// scalar. Up to six axes live without an allocation.
 using shape = small_vector<std::int64_t, 6>;
 
-/// Number of elements: 1 for a scalar, 0 if any axis is empty. The caller knows it does not overflow.
+/// Number of elements: 1 for a scalar, 0 if any axis is empty. The caller knows it does not
+/// overflow.
 [[nodiscard]] std::int64_t element_count(std::span<const std::int64_t> dims) noexcept;
 
-/// As `element_count`, for sizes nobody has checked: invalid_argument on a negative size, on overflow
-/// and on more than `limit` elements.
+/// As `element_count`, for sizes nobody has checked: invalid_argument on a negative size, on
+/// overflow and on more than `limit` elements.
 [[nodiscard]] result<std::int64_t> checked_element_count(std::span<const std::int64_t> dims,
-                                                         std::int64_t limit = std::int64_t{1} << 40);
+                                                         std::int64_t limit = std::int64_t{1}
+                                                                              << 40);
 
 /// "[1,3,224,224]".
 [[nodiscard]] std::string to_string(std::span<const std::int64_t> dims);

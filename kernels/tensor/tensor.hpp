@@ -9,8 +9,8 @@
 
 namespace troupe {
 
-/// How the axes of a rank-4 (or rank-3) activation lie in memory. `row_major` is what every tensor at
-/// the border of a model has; the others exist only between kernels that agreed on them.
+/// How the axes of a rank-4 (or rank-3) activation lie in memory. `row_major` is what every tensor
+/// at the border of a model has; the others exist only between kernels that agreed on them.
 enum class layout : std::uint8_t {
   row_major,     ///< as the axes are written: N, C, H, W
   channels_last, ///< axis 1 innermost: N, H, W, C
@@ -42,8 +42,8 @@ struct tensor_view {
   }
 };
 
-/// A tensor that shares the ownership of its read-only data, row-major. For `string` the bytes are in
-/// KServe's form: each element a 4-byte little-endian length, then its bytes.
+/// A tensor that shares the ownership of its read-only data, row-major. For `string` the bytes are
+/// in KServe's form: each element a 4-byte little-endian length, then its bytes.
 struct tensor {
   dtype type = dtype::float32;
   shape dims;
