@@ -1,6 +1,7 @@
 // troupe-ocr: the text in images. Exit status: 0 on success, 2 for wrong usage, 1 otherwise; an
 // error is one line on stderr that begins "troupe: ".
 
+#include "apps/common/kernel_waiting.hpp"
 #include "apps/ocr/program/reading_service.hpp"
 #include "apps/ocr/program/report.hpp"
 
@@ -133,6 +134,7 @@ int run(const command_line& asked) {
 } // namespace
 
 int main(int argc, char** argv) {
+  troupe::apps::limit_kernel_spinning(argv);
   try {
     command_line asked;
     asked.models = default_models();

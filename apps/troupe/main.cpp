@@ -1,6 +1,7 @@
 // The command line. Exit status: 0 on success, 2 for wrong usage, 1 otherwise; an error is one line
 // on stderr that begins "troupe: ".
 
+#include "apps/common/kernel_waiting.hpp"
 #include "apps/troupe/commands.hpp"
 
 #include <cstdio>
@@ -73,6 +74,7 @@ int troupe::cli::fail(const error& why) {
 }
 
 int main(int argc, char** argv) {
+  troupe::apps::limit_kernel_spinning(argv);
   try {
     return run(argc, argv);
   } catch (const usage_error& e) {
