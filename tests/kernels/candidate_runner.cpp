@@ -39,7 +39,8 @@ std::vector<float> moved(const float* from, const tensor_desc& as, const tensor_
 
 std::shared_ptr<std::byte[]> aligned_copy(const std::vector<float>& values) {
   auto block = allocate_aligned(std::max<std::size_t>(values.size(), 1) * sizeof(float));
-  std::memcpy(block.get(), values.data(), values.size() * sizeof(float));
+  if (!values.empty())
+    std::memcpy(block.get(), values.data(), values.size() * sizeof(float));
   return block;
 }
 
