@@ -25,6 +25,23 @@ void* operator new(std::size_t bytes) {
 void* operator new[](std::size_t bytes) {
   return counted(bytes);
 }
+// All plain forms together: memory of one must not meet another's sanitizer hook.
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  try {
+    return ::operator new(bytes);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
+  return ::operator new(bytes, std::nothrow);
+}
+void operator delete(void* block, const std::nothrow_t&) noexcept {
+  ::operator delete(block);
+}
+void operator delete[](void* block, const std::nothrow_t&) noexcept {
+  ::operator delete[](block);
+}
 void operator delete(void* block) noexcept {
   std::free(block);
 }
