@@ -22,7 +22,7 @@ ALLOWED = {
     "protocol": BASE,
     "actors": ["runtime", "protocol", "kernels"],
     "clients": ["protocol", *BASE],
-    "apps/ocr": ["actors/troupe.hpp", "protocol", "clients/cpp", *BASE],
+    "apps/ocr": ["actors/troupe.hpp", "protocol", "clients/cpp", "apps/common/kernel_waiting.hpp", *BASE],
     "apps": ["actors", "runtime", "protocol", "clients", "kernels"],
     "bench": ["apps", "actors", "runtime", "protocol", "clients", "kernels"],
     "examples": ["troupe"],
