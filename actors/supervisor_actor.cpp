@@ -12,6 +12,8 @@ supervisor_actor::behavior_type supervisor_state::make_behavior(commons_ptr shar
   log_exceptions(self_, name);
   self_->set_down_handler([this](caf::down_msg& down) { ended(down.source, down.reason); });
   self_->set_exit_handler([this](caf::exit_msg&) { stop(); });
+  // Before any child: a device says `up` from its own thread, as soon as it is spawned.
+  shared_->stages->set(shared_->supervisor, supervisor_actor{self_});
   for (auto& spec : first) {
     const auto id = spec.id;
     start(children_.emplace(id, child{std::move(spec), 0, {}, {}, false, false}).first->second);

@@ -62,7 +62,6 @@ system::system(system_parts parts)
   };
   actors_ = std::make_unique<caf::actor_system>(configured(config_, parts.with));
   supervisor_ = actors_->spawn(supervisor, shared_, wire(shared_, parts, {}));
-  shared_->stages->set(shared_->supervisor, supervisor_);
   caf::scoped_actor self{*actors_}; // an actor begins on a worker's thread, later
   self->request(supervisor_, caf::infinite, up_atom_v)
       .receive([](bool) {}, [](const caf::error&) {});

@@ -59,8 +59,13 @@ struct actor_fixture {
              std::int64_t queue_rows = 4096) {
     auto children = wire(shared, parts, {.detached = false, .storages = 1});
     shared->offload = [](const std::function<void()>& computation) { computation(); };
+    for (auto& child : children)
+      child.spawn = [this, spawn = std::move(child.spawn)](caf::actor_system& in) {
+        BOOST_TEST(!!shared->stages->get<supervisor_actor>(shared->supervisor),
+                   "a child can tell its supervisor from its first step");
+        return spawn(in);
+      };
     root = system.spawn(supervisor, shared, std::move(children));
-    shared->stages->set(shared->supervisor, root);
     scheduler.run();
     auto asked = std::make_shared<load_request>();
     asked->name = "m";
