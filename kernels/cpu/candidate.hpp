@@ -36,7 +36,7 @@ struct candidate {
 };
 
 /// The candidates of an operator, best first, its reference kernel last; empty for an operator that
-/// nobody knows. candidate_table.cpp is the table.
+/// nobody knows. The tables stand in tables/.
 [[nodiscard]] std::span<const candidate> candidates_for(std::string_view domain,
                                                         std::string_view op_type);
 

@@ -16,9 +16,19 @@ const infer_entry* find_rule(const node& of) {
   using table = std::unordered_map<std::string_view, const infer_entry*>;
   static const table rules = [] {
     table joined;
-    for (auto family : {elementwise_rules(), convolution_rules(), pooling_rules(), product_rules(),
-                        normalization_rules(), reduction_rules(), reshape_rules(), shape_rules(),
-                        movement_rules(), indexing_rules(), resize_rules()})
+    for (auto family : {
+             elementwise_rules(),
+             convolution_rules(),
+             pooling_rules(),
+             product_rules(),
+             normalization_rules(),
+             reduction_rules(),
+             reshape_rules(),
+             shape_rules(),
+             movement_rules(),
+             indexing_rules(),
+             resize_rules(),
+         })
       for (const auto& entry : family)
         joined.emplace(entry.op_type, &entry);
     return joined;

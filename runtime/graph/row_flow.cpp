@@ -20,7 +20,11 @@ using kind = row_state::kind;
 const row_rule* find_rule(const node& of) {
   static const auto rules = [] {
     std::unordered_map<std::string_view, row_rule> joined;
-    for (auto family : {elementwise_row_rules(), compute_row_rules(), movement_row_rules()})
+    for (auto family : {
+             elementwise_row_rules(),
+             compute_row_rules(),
+             movement_row_rules(),
+         })
       for (const auto& entry : family)
         joined.emplace(entry.op_type, entry.rule);
     return joined;
