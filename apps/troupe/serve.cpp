@@ -17,6 +17,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <unistd.h>
 
@@ -45,6 +46,8 @@ struct settings {
   double drain_timeout = 30;
   std::size_t deadline_ms = 60'000;
   int io_threads = 1;
+  std::size_t max_connections = 1024;
+  std::optional<double> idle_timeout;
   bool json = false;
   options with;
 };
@@ -98,14 +101,20 @@ struct addresses {
 result<addresses> open_listeners(runtime& in, const settings& from) {
   protocol::listener_options http{.host = from.host, .port = from.http_port};
   http.threads = from.io_threads;
+  http.max_connections = from.max_connections;
   auto msgpack = http;
   msgpack.port = from.msgpack_port;
   protocol::rest_options rest;
   rest.triton_error_codes = from.error_codes == "triton";
+  protocol::rpc::limits rpc;
+  if (from.idle_timeout)
+    rest.limits.idle_time = rpc.idle_time =
+        std::chrono::milliseconds{static_cast<std::int64_t>(*from.idle_timeout * 1000)};
   auto http_port = in.open(std::make_unique<protocol::rest_listener>(in.service(), http, rest));
   if (!http_port)
     return fail(http_port.error().code, "HTTP: {}", http_port.error().text);
-  auto msgpack_port = in.open(std::make_unique<protocol::msgpack_listener>(in.service(), msgpack));
+  auto msgpack_port =
+      in.open(std::make_unique<protocol::msgpack_listener>(in.service(), msgpack, rpc));
   if (!msgpack_port)
     return fail(msgpack_port.error().code, "msgpack: {}", msgpack_port.error().text);
   return addresses{fmt::format("{}:{}", from.host, *http_port),
@@ -255,6 +264,14 @@ action add_serve(CLI::App& command) {
   command.add_option("--io-threads", from->io_threads, "Threads of each listener")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
+  command.add_option("--max-connections", from->max_connections, "Connections of each listener")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}))
+      ->capture_default_str();
+  command
+      .add_option("--idle-timeout", from->idle_timeout,
+                  "Seconds after which a connection without a request is closed; 0: never "
+                  "(default: HTTP 120, msgpack 600)")
+      ->check(CLI::Range(0.0, 1e9));
   command.add_option("--log-level", from->log_level, "Least severe message to log")
       ->check(CLI::IsMember({"debug", "info", "warning", "error", "off"}))
       ->capture_default_str();

@@ -38,7 +38,7 @@ connection::connection(asio::ip::tcp::socket socket, std::shared_ptr<net::gate> 
       writer_(
           socket_, [this] { write_deadline_ = now() + bounds_.write_time; },
           [this](const error_code& ec) { on_sent(ec); }),
-      event_(socket_.get_executor()), watchdog_(socket_.get_executor()) {}
+      last_active_(now()), event_(socket_.get_executor()), watchdog_(socket_.get_executor()) {}
 
 void connection::start() {
   // The task may come when the server is being taken apart: the gate says whether there is still a
@@ -72,6 +72,7 @@ void connection::abort() {
 asio::awaitable<void> connection::run(std::shared_ptr<connection> self) {
   // The connection's edge: what is thrown below ends this client and nobody else.
   try {
+    self->watch();
     co_await self->read_frames();
   } catch (const std::exception&) {
   }
@@ -86,14 +87,19 @@ asio::awaitable<void> connection::read_frames() {
       break;
     const auto end = co_await reader_.read(socket_, *dispatcher_);
     read_deadline_ = time_point::max();
+    last_active_ = now();
     // Woken to leave, with nothing to read: a farewell, not a lost peer.
-    if (end == frame_reader::end::closed && draining_ && leaving_ && socket_.is_open())
+    if (end == frame_reader::end::closed && leaving_ && socket_.is_open()) {
+      if (idle_)
+        dispatcher_->break_off(reader_.scanner(), false,
+                               {errc::unavailable, "the connection was idle for too long"});
       break;
+    }
     if (end == frame_reader::end::closed && !late_)
       co_return;
     // A frame had come after all when the connection was about to leave; others may be behind it.
-    if (end == frame_reader::end::complete && draining_ && socket_.is_open())
-      leaving_ = false;
+    if (end == frame_reader::end::complete && socket_.is_open())
+      leaving_ = idle_ = false;
     if (end != frame_reader::end::complete) {
       leaving_ = true;
       const error too_slow{errc::deadline_exceeded, "a frame took too long to arrive"};
@@ -138,14 +144,17 @@ void connection::send(outgoing_frame frame) {
 }
 
 void connection::on_sent(const error_code& ec) {
-  if (writer_.flushed())
+  if (writer_.flushed()) {
     write_deadline_ = time_point::max();
+    last_active_ = now();
+  }
   if (writer_.unsent() <= bounds_.output_bytes / 2)
     paused_ = false;
   event_.cancel();
   if (ec)
     return close();
   leave_if_drained();
+  watch();
 }
 
 void connection::leave_if_drained() {
@@ -156,14 +165,25 @@ void connection::leave_if_drained() {
   error_code ignored;
   if (socket_.available(ignored) > 0)
     return;
+  stop_reading();
+}
+
+// While nothing is being sent: this wakes the reader alone.
+void connection::stop_reading() {
   leaving_ = true;
-  // Nothing is being sent: this wakes the reader alone.
+  error_code ignored;
   socket_.cancel(ignored);
   event_.cancel();
 }
 
+time_point connection::idle_deadline() const {
+  const bool busy = leaving_ || reader_.in_frame() || dispatcher_->in_flight() > 0
+                    || !writer_.flushed() || bounds_.idle_time <= duration::zero();
+  return busy ? time_point::max() : last_active_ + bounds_.idle_time;
+}
+
 void connection::watch() {
-  const auto next = std::min(read_deadline_, write_deadline_);
+  const auto next = std::min({read_deadline_, write_deadline_, idle_deadline()});
   if (next == time_point::max() || (watching_ && watchdog_.expiry() <= next))
     return;
   watching_ = true;
@@ -186,6 +206,9 @@ void connection::on_watch() {
     // Ends the read; what is being sent goes on.
     error_code ignored;
     socket_.shutdown(asio::ip::tcp::socket::shutdown_receive, ignored);
+  } else if (now() >= idle_deadline()) {
+    idle_ = true;
+    stop_reading();
   }
   watch();
 }

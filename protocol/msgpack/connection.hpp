@@ -35,6 +35,8 @@ private:
   void send(outgoing_frame frame);
   void on_sent(const boost::system::error_code& ec);
   void leave_if_drained();
+  [[nodiscard]] time_point idle_deadline() const;
+  void stop_reading();
   void watch();
   void on_watch();
   void close();
@@ -56,7 +58,9 @@ private:
   boost::asio::steady_timer event_; ///< cancelled whenever room or flushing may have changed
   boost::asio::steady_timer watchdog_;
   bool watching_ = false;
-  bool late_ = false; ///< the frame being received took too long
+  bool late_ = false;      ///< the frame being received took too long
+  bool idle_ = false;      ///< nothing was asked for too long
+  time_point last_active_; ///< when a frame was last complete, in either direction
   time_point read_deadline_ = time_point::max();
   time_point write_deadline_ = time_point::max();
 };

@@ -100,6 +100,7 @@ void tcp_server::admit(tcp::socket socket) {
                     }};
   error_code ignored;
   socket.set_option(tcp::no_delay(true), ignored);
+  socket.set_option(asio::socket_base::keep_alive(true), ignored); // a peer may vanish silently
   auto made = make_(std::move(socket), gate_, std::move(member));
   lock.lock();
   if (const auto entry = peers_.find(number); entry != peers_.end())

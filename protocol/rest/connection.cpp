@@ -129,7 +129,8 @@ asio::awaitable<bool> connection::read_header(request_head& into,
     if (draining_ && socket_.available(ec) == 0)
       co_return false;
     idle_ = true;
-    expect_within(settings_.limits.idle_time);
+    if (settings_.limits.idle_time > duration::zero())
+      expect_within(settings_.limits.idle_time);
     co_await socket_.async_wait(asio::ip::tcp::socket::wait_read,
                                 asio::redirect_error(asio::use_awaitable, ec));
     idle_ = false;

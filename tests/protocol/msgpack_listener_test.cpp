@@ -322,6 +322,40 @@ BOOST_AUTO_TEST_CASE(a_frame_that_does_not_end_in_time_is_answered_and_closed) {
   BOOST_TEST(!client.receive().has_value());
 }
 
+BOOST_AUTO_TEST_CASE(a_connection_without_requests_is_told_so_and_closed) {
+  auto bounds = short_times();
+  bounds.idle_time = 50ms;
+  fixture at{bounds};
+  raw_client silent{at.port};
+  raw_client served{at.port};
+  served.send(encode_request(1, "health"));
+  BOOST_TEST(served.receive().value().ok());
+  for (auto* client : {&silent, &served}) {
+    const auto notice = client->receive();
+    BOOST_REQUIRE(notice.has_value());
+    BOOST_TEST((notice->kind == frame_kind::notification));
+    BOOST_TEST((notice->failure().code == errc::unavailable));
+    BOOST_TEST(!client->receive().has_value());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_connection_whose_request_runs_is_not_idle) {
+  auto bounds = short_times();
+  bounds.idle_time = 20ms;
+  fixture at{bounds};
+  at.service.hold = true;
+  raw_client busy{at.port};
+  busy.send(encode_infer_request(7, request_of(4)));
+  auto held = at.service.take();
+  raw_client idle{at.port}; // once this one was sent away, the other would have been too
+  BOOST_TEST((idle.receive().value().failure().code == errc::unavailable));
+  held.echo();
+  const auto reply = busy.receive();
+  BOOST_REQUIRE(reply.has_value());
+  BOOST_TEST(reply->ok());
+  BOOST_TEST(reply->id == 7u);
+}
+
 BOOST_AUTO_TEST_CASE(draining_loses_no_reply_and_refuses_new_requests) {
   fixture at;
   at.service.hold = true;
