@@ -18,6 +18,7 @@ const operator_entry* entry_of(std::string_view domain, std::string_view op_type
              elementwise_operators(),
              compute_operators(),
              movement_operators(),
+             quantization_operators(),
          })
       for (const auto& entry : family)
         all.emplace(key{entry.domain, entry.op_type}, &entry);

@@ -2,9 +2,8 @@
 
 #include "runtime/graph/infer/inference.hpp"
 
-#include <array>
+#include <map>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 namespace troupe::graph {
@@ -13,9 +12,9 @@ namespace {
 
 // Every operator with a rule; a name stands in one family only.
 const infer_entry* find_rule(const node& of) {
-  using table = std::unordered_map<std::string_view, const infer_entry*>;
-  static const table rules = [] {
-    table joined;
+  using key = std::pair<std::string_view, std::string_view>;
+  static const auto rules = [] {
+    std::map<key, const infer_entry*> joined;
     for (auto family : {
              elementwise_rules(),
              convolution_rules(),
@@ -28,16 +27,14 @@ const infer_entry* find_rule(const node& of) {
              movement_rules(),
              indexing_rules(),
              resize_rules(),
+             quantization_rules(),
          })
       for (const auto& entry : family)
-        joined.emplace(entry.op_type, &entry);
+        joined.emplace(key{entry.domain, entry.op_type}, &entry);
     return joined;
   }();
-  static const infer_entry reorder{"Reorder", 1, 1, 1, infer_same};
-  if (of.domain == "troupe")
-    return of.op_type == "Reorder" ? &reorder : nullptr;
-  const auto found = rules.find(of.op_type);
-  return of.domain.empty() && found != rules.end() ? found->second : nullptr;
+  const auto found = rules.find({of.domain, of.op_type});
+  return found != rules.end() ? found->second : nullptr;
 }
 
 result<void> check_counts(const inference& at, const infer_entry& rule) {

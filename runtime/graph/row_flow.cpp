@@ -9,7 +9,8 @@
 
 #include <algorithm>
 #include <array>
-#include <unordered_map>
+#include <map>
+#include <utility>
 
 namespace troupe::graph {
 
@@ -18,20 +19,21 @@ namespace {
 using kind = row_state::kind;
 
 const row_rule* find_rule(const node& of) {
+  using key = std::pair<std::string_view, std::string_view>;
   static const auto rules = [] {
-    std::unordered_map<std::string_view, row_rule> joined;
+    std::map<key, row_rule> joined;
     for (auto family : {
              elementwise_row_rules(),
              compute_row_rules(),
              movement_row_rules(),
+             quantization_row_rules(),
          })
       for (const auto& entry : family)
-        joined.emplace(entry.op_type, entry.rule);
+        joined.emplace(key{entry.domain, entry.op_type}, entry.rule);
     return joined;
   }();
-  const bool ours = of.domain.empty() || (of.domain == "troupe" && of.op_type == "Reorder");
-  const auto found = rules.find(of.op_type);
-  return ours && found != rules.end() ? &found->second : nullptr;
+  const auto found = rules.find({of.domain, of.op_type});
+  return found != rules.end() ? &found->second : nullptr;
 }
 
 bool takes_operand(const post_op& step) {

@@ -20,5 +20,6 @@ struct operator_entry {
 [[nodiscard]] std::span<const operator_entry> elementwise_operators();
 [[nodiscard]] std::span<const operator_entry> compute_operators();
 [[nodiscard]] std::span<const operator_entry> movement_operators();
+[[nodiscard]] std::span<const operator_entry> quantization_operators();
 
 } // namespace troupe::cpu

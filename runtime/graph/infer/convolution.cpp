@@ -1,4 +1,4 @@
-#include "runtime/graph/infer/inference.hpp"
+#include "runtime/graph/infer/product.hpp"
 #include "runtime/graph/infer/window.hpp"
 
 #include <array>
@@ -24,46 +24,44 @@ result<std::vector<std::int64_t>> kernel_of(const inference& at, const symbolic_
   return kernel;
 }
 
-// Input 0 is [N, C, spatial…] and input 1 has the same rank.
-result<void> check_ranks(const inference& at) {
-  const auto& data = *at.dims(0);
+// The data is [N, C, spatial…] and the weight has the same rank.
+result<void> check_ranks(const inference& at, std::size_t data_input, std::size_t weight_input,
+                         std::size_t bias_input) {
+  const auto& data = *at.dims(data_input);
   if (data.size() < 3)
-    return fail(errc::invalid_argument, "input 0 of rank 3 or more expected, {} found",
+    return fail(errc::invalid_argument, "input {} of rank 3 or more expected, {} found", data_input,
                 at.graph_text(data));
-  if (auto good = at.expect_rank(1, data.size()); !good)
+  if (auto good = at.expect_rank(weight_input, data.size()); !good)
     return good;
-  if (auto good = at.expect_rank(2, 1); !good)
+  if (auto good = at.expect_rank(bias_input, 1); !good)
     return good;
   if (at.attributes().integer("group", 1) < 1)
     return fail(errc::invalid_argument, "group of 1 or more expected, {} found",
                 at.attributes().integer("group", 1));
-  return at.same_type(1);
-}
-
-// Nothing but the type is known.
-result<void> infer_type_only(inference& at) {
-  at.set(0, at.type(0), std::nullopt);
   return {};
 }
 
-// https://onnx.ai/onnx/operators/onnx__Conv.html
-result<void> infer_conv(inference& at) {
-  if (at.dims(0) == nullptr || at.dims(1) == nullptr)
-    return infer_type_only(at);
-  if (auto good = check_ranks(at); !good)
-    return good;
-  const auto& data = *at.dims(0);
-  const auto& weight = *at.dims(1);
+} // namespace
+
+result<std::optional<symbolic_shape>> conv_dims(inference& at, std::size_t data_input,
+                                                std::size_t weight_input, std::size_t bias_input) {
+  if (at.dims(data_input) == nullptr || at.dims(weight_input) == nullptr)
+    return std::nullopt;
+  if (auto good = check_ranks(at, data_input, weight_input, bias_input); !good)
+    return propagate(good);
+  const auto& data = *at.dims(data_input);
+  const auto& weight = *at.dims(weight_input);
   const auto group = at.attributes().integer("group", 1);
   if (data[1].known() && weight[1].known() && data[1].size() != weight[1].size() * group)
     return fail(errc::invalid_argument,
-                "input 0 with {} channels expected by weight {} in {} groups, {} found",
-                weight[1].size() * group, at.graph_text(weight), group, at.graph_text(data));
+                "input {} with {} channels expected by weight {} in {} groups, {} found",
+                data_input, weight[1].size() * group, at.graph_text(weight), group,
+                at.graph_text(data));
   if (weight[0].known() && weight[0].size() % group != 0)
     return fail(errc::invalid_argument, "output channels divisible by {} groups expected, {} found",
                 group, weight[0].size());
-  if (auto good = at.expect_size(2, 0, weight[0]); !good)
-    return good;
+  if (auto good = at.expect_size(bias_input, 0, weight[0]); !good)
+    return propagate(good);
   auto kernel = kernel_of(at, weight);
   if (!kernel)
     return propagate(kernel);
@@ -77,7 +75,19 @@ result<void> infer_conv(inference& at) {
       return propagate(size);
     out.push_back(*size);
   }
-  at.set(0, at.type(0), std::move(out));
+  return std::optional{std::move(out)};
+}
+
+namespace {
+
+// https://onnx.ai/onnx/operators/onnx__Conv.html
+result<void> infer_conv(inference& at) {
+  if (auto good = at.same_type(1); !good)
+    return good;
+  auto out = conv_dims(at, 0, 1, 2);
+  if (!out)
+    return propagate(out);
+  at.set(0, at.type(0), *std::move(out));
   return {};
 }
 
@@ -109,9 +119,13 @@ result<dim> transposed_size(inference& at, const window& over, std::size_t axis,
 }
 
 result<void> infer_conv_transpose(inference& at) {
-  if (at.dims(0) == nullptr || at.dims(1) == nullptr)
-    return infer_type_only(at);
-  if (auto good = check_ranks(at); !good)
+  if (auto good = at.same_type(1); !good)
+    return good;
+  if (at.dims(0) == nullptr || at.dims(1) == nullptr) {
+    at.set(0, at.type(0), std::nullopt);
+    return {};
+  }
+  if (auto good = check_ranks(at, 0, 1, 2); !good)
     return good;
   const auto& data = *at.dims(0);
   const auto& weight = *at.dims(1);

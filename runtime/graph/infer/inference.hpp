@@ -93,6 +93,7 @@ struct infer_entry {
   std::size_t most_inputs;
   std::size_t most_outputs;
   infer_rule rule;
+  std::string_view domain = {}; ///< "" is ONNX's default domain
 };
 
 inline constexpr std::size_t any_number = ~std::size_t{0};
@@ -109,6 +110,7 @@ inline constexpr std::size_t any_number = ~std::size_t{0};
 [[nodiscard]] std::span<const infer_entry> movement_rules();
 [[nodiscard]] std::span<const infer_entry> indexing_rules();
 [[nodiscard]] std::span<const infer_entry> resize_rules();
+[[nodiscard]] std::span<const infer_entry> quantization_rules();
 
 /// Output 0 has the type and dims of input 0.
 [[nodiscard]] result<void> infer_same(inference& at);

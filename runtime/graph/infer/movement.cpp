@@ -234,6 +234,7 @@ result<void> infer_tile(inference& at) {
 constexpr std::array rules{
     infer_entry{"Concat", 1, any_number, 1, infer_concat},
     infer_entry{"Pad", 1, 4, 1, infer_pad},
+    infer_entry{"Reorder", 1, 1, 1, infer_same, "troupe"},
     infer_entry{"Slice", 1, 5, 1, infer_slice},
     infer_entry{"Split", 1, 2, any_number, infer_split},
     infer_entry{"Tile", 2, 2, 1, infer_tile},

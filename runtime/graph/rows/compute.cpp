@@ -7,10 +7,8 @@
 
 namespace troupe::graph {
 
-namespace {
-
-// Convolutions, pools and normalisations of [N, C, spatial…]: rows in axis 0, parameters shared.
-row_axis per_image(const row_step& at) {
+// Convolutions, pools and normalisations.
+row_axis per_image_rows(const row_step& at) {
   if (!at.states[0].has_rows() || at.states[0].axis != 0)
     return rows_mix("the rows are not in axis 0 of input 0");
   if (auto why = unless_rest_shared(at, 1))
@@ -19,6 +17,8 @@ row_axis per_image(const row_step& at) {
     return rows_mix("its output 1 counts positions through all rows");
   return 0;
 }
+
+namespace {
 
 // The axis of a matrix product's output where an input's axis comes out; nothing for the inner
 // axis.
@@ -43,7 +43,9 @@ bool is_stack_axis(const row_step& at, std::size_t input) {
   return at.states[input].axis + 2 < at.rank(input);
 }
 
-row_axis matrix_product(const row_step& at) {
+} // namespace
+
+row_axis matrix_product_rows(const row_step& at) {
   if (!at.output.dims || at.dims(0) == nullptr || at.dims(1) == nullptr)
     return rows_mix("the rank of an input is not known");
   std::optional<std::size_t> axis;
@@ -75,6 +77,8 @@ row_axis matrix_product(const row_step& at) {
     return rows_mix(fmt::format("input {} has a size of its own where the other has rows", other));
   return *axis;
 }
+
+namespace {
 
 row_axis general_product(const row_step& at) {
   const auto turned = static_cast<std::size_t>(at.of.attributes.integer("transA", 0) != 0);
@@ -163,23 +167,23 @@ row_axis arg_reduce(const row_step& at) {
 constexpr std::array rules{
     row_entry{"ArgMax", arg_reduce},
     row_entry{"ArgMin", arg_reduce},
-    row_entry{"AveragePool", per_image},
-    row_entry{"BatchNormalization", per_image},
-    row_entry{"Conv", per_image},
-    row_entry{"ConvTranspose", per_image},
+    row_entry{"AveragePool", per_image_rows},
+    row_entry{"BatchNormalization", per_image_rows},
+    row_entry{"Conv", per_image_rows},
+    row_entry{"ConvTranspose", per_image_rows},
     row_entry{"Gemm", general_product},
-    row_entry{"GlobalAveragePool", per_image},
-    row_entry{"GlobalMaxPool", per_image},
-    row_entry{"GroupNormalization", per_image},
+    row_entry{"GlobalAveragePool", per_image_rows},
+    row_entry{"GlobalMaxPool", per_image_rows},
+    row_entry{"GroupNormalization", per_image_rows},
     row_entry{"Hardmax", softmax},
-    row_entry{"InstanceNormalization", per_image},
+    row_entry{"InstanceNormalization", per_image_rows},
     row_entry{"LayerNormalization", layer_normalization},
     row_entry{"LogSoftmax", softmax},
     row_entry{"LpNormalization", along_last},
-    row_entry{"LpPool", per_image},
-    row_entry{"LRN", per_image},
-    row_entry{"MatMul", matrix_product},
-    row_entry{"MaxPool", per_image},
+    row_entry{"LpPool", per_image_rows},
+    row_entry{"LRN", per_image_rows},
+    row_entry{"MatMul", matrix_product_rows},
+    row_entry{"MaxPool", per_image_rows},
     row_entry{"ReduceL1", reduce},
     row_entry{"ReduceL2", reduce},
     row_entry{"ReduceLogSum", reduce},

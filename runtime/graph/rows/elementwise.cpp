@@ -108,7 +108,7 @@ constexpr std::array rules{
     row_entry{"Not", keeps},
     row_entry{"Reciprocal", keeps},
     row_entry{"Relu", keeps},
-    row_entry{"Reorder", keeps},
+    row_entry{"Reorder", keeps, "troupe"},
     row_entry{"Round", keeps},
     row_entry{"Selu", keeps},
     row_entry{"Sigmoid", keeps},

@@ -61,11 +61,18 @@ using row_rule = row_axis (*)(const row_step&);
 struct row_entry {
   std::string_view op_type;
   row_rule rule;
+  std::string_view domain = {}; ///< "" is ONNX's default domain
 };
 
 [[nodiscard]] std::span<const row_entry> elementwise_row_rules();
 [[nodiscard]] std::span<const row_entry> compute_row_rules();
 [[nodiscard]] std::span<const row_entry> movement_row_rules();
+[[nodiscard]] std::span<const row_entry> quantization_row_rules();
+
+/// Rows in axis 0 of input 0 of [N, C, spatial…], all other inputs shared.
+[[nodiscard]] row_axis per_image_rows(const row_step& at);
+/// Of the matrix product of inputs 0 and 1 (ONNX's MatMul).
+[[nodiscard]] row_axis matrix_product_rows(const row_step& at);
 
 /// The axis of the output with which all tensors that have rows line up when broadcast into an
 /// output of `rank` axes; those without rows must have size 1 there.

@@ -293,3 +293,30 @@ BOOST_AUTO_TEST_CASE(declared_output_dims_stay_where_inference_knows_less) {
   kit.made.values[y].type = dtype::int32;
   BOOST_TEST(last_dims(kit).find("declared as INT32 but has type FP32") != std::string::npos);
 }
+
+BOOST_AUTO_TEST_CASE(quantising_keeps_dims_and_takes_its_type_from_the_zero_point_or_an_attribute) {
+  const auto type_of = [](attribute_map attributes, int version) {
+    graph_kit kit;
+    kit.node("QuantizeLinear", {kit.input("x", {0, 4}), kit.scalar(1)}, std::move(attributes),
+             version);
+    BOOST_TEST(last_dims(kit) == "[n,4]");
+    return to_string(*kit.made.values[kit.made.nodes.back().outputs.front()].type);
+  };
+  BOOST_TEST(type_of({}, 13) == "UINT8");
+  BOOST_TEST(type_of(with("output_dtype", std::int64_t{5}), 21) == "INT16");
+  graph_kit small;
+  small.node("QuantizeLinear", {small.input("x", {4}), small.scalar(1)},
+             with("output_dtype", std::int64_t{22}), 21);
+  BOOST_TEST(last_dims(small).find("INT4") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(integer_products_and_convolutions_have_the_dims_of_real_ones) {
+  graph_kit product;
+  product.node("MatMulInteger", {product.input("a", {0, 2, 3}, dtype::uint8),
+                                 product.input("b", {3, 5}, dtype::int8)});
+  BOOST_TEST(last_dims(product) == "[n,2,5]");
+  graph_kit convolution;
+  convolution.node("ConvInteger", {convolution.input("x", {0, 2, 8, 8}, dtype::uint8),
+                                   convolution.input("w", {6, 2, 3, 3}, dtype::int8)});
+  BOOST_TEST(last_dims(convolution) == "[n,6,6,6]");
+}

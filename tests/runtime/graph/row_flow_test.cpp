@@ -259,3 +259,26 @@ BOOST_AUTO_TEST_CASE(an_output_without_rows_ends_the_proof) {
   kit.node("Shape", {x});
   BOOST_TEST(holds(verdict(kit), "does not have the rows in axis 0"));
 }
+
+BOOST_AUTO_TEST_CASE(quantising_keeps_rows_apart_unless_the_scale_follows_from_them) {
+  graph_kit fixed;
+  const auto scale = fixed.scalar(0.5F);
+  const auto y = fixed.node("QuantizeLinear", {fixed.input("x", {0, 4}), scale});
+  fixed.node("DequantizeLinear", {y, scale});
+  BOOST_TEST(verdict(fixed) == "");
+  graph_kit by_row;
+  by_row.node("QuantizeLinear", {by_row.input("x", {0, 4}), by_row.constant(noise({4}, 1))},
+              with("axis", std::int64_t{0}));
+  BOOST_TEST(holds(verdict(by_row), "its scale is not the same for all rows"));
+  graph_kit dynamic;
+  dynamic.node("DynamicQuantizeLinear", {dynamic.input("x", {0, 4})});
+  BOOST_TEST(holds(verdict(dynamic), "its scale follows from all rows"));
+}
+
+BOOST_AUTO_TEST_CASE(an_integer_product_keeps_the_rows_of_its_left_side) {
+  graph_kit kit;
+  const auto x = kit.input("x", {0, 4}, dtype::uint8);
+  const auto w = kit.node("QuantizeLinear", {kit.constant(noise({4, 3}, 1)), kit.scalar(0.01F)});
+  kit.node("MatMulInteger", {x, w});
+  BOOST_TEST(verdict(kit) == "");
+}

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "kernels/cpu/candidate.hpp"
+
+namespace troupe::cpu {
+
+// The operators of quantised models.
+
+made_kernel make_reference_quantize_linear(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_dequantize_linear(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_dynamic_quantize_linear(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_matmul_integer(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_qlinear_matmul(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_conv_integer(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_qlinear_conv(const kernel_spec& spec, weight_cache& weights);
+
+} // namespace troupe::cpu

@@ -1,0 +1,128 @@
+#include "tests/kernels/op_case.hpp"
+
+#include <limits>
+
+using troupe::dtype;
+using troupe::tests::op_case;
+using bytes = std::vector<std::uint8_t>;
+using sbytes = std::vector<std::int8_t>;
+using floats = std::vector<float>;
+
+BOOST_AUTO_TEST_CASE(quantising_rounds_ties_to_even_and_saturates) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  op_case{"QuantizeLinear", 13}
+      .input<float>({8}, {0, 1, 3, 5, -1, 1000, -1000, infinity})
+      .input<float>({}, {2})
+      .input<std::uint8_t>({}, {128})
+      .check<std::uint8_t>({8}, {128, 128, 130, 130, 128, 255, 0, 255});
+  op_case{"QuantizeLinear", 10} // the zero point left out: UINT8 and 0
+      .input<float>({2, 2}, {1, 2, -3, 4})
+      .input<float>({}, {1})
+      .check<std::uint8_t>({2, 2}, {1, 2, 0, 4});
+}
+
+BOOST_AUTO_TEST_CASE(a_scale_may_belong_to_an_index_of_an_axis_or_to_a_block) {
+  op_case{"QuantizeLinear", 13}
+      .attribute("axis", std::int64_t{-2})
+      .input<float>({1, 2, 3}, {1, 2, 3, 10, 20, 30})
+      .input<float>({2}, {1, 10})
+      .input<std::int8_t>({2}, {0, -1})
+      .check<std::int8_t>({1, 2, 3}, {1, 2, 3, 0, 1, 2});
+  op_case{"QuantizeLinear", 21}
+      .attribute("axis", std::int64_t{1})
+      .attribute("block_size", std::int64_t{2})
+      .input<float>({2, 3}, {1, 2, 3, 4, 5, 6})
+      .input<float>({2, 2}, {1, 3, 2, 6})
+      .check<std::uint8_t>({2, 3}, {1, 2, 1, 2, 2, 1});
+  op_case{"DequantizeLinear", 21}
+      .attribute("axis", std::int64_t{0})
+      .attribute("block_size", std::int64_t{2})
+      .input<std::int8_t>({3, 2}, {1, 2, 3, 4, 5, 6})
+      .input<float>({2, 2}, {1, 10, 2, 20})
+      .input<std::int8_t>({2, 2}, {0, 1, 0, 2})
+      .check<float>({3, 2}, {1, 10, 3, 30, 10, 80});
+}
+
+BOOST_AUTO_TEST_CASE(integers_of_32_bits_are_dequantised_too) {
+  op_case{"DequantizeLinear", 13}
+      .input<std::int32_t>({2}, {std::numeric_limits<std::int32_t>::min(), 3})
+      .input<float>({}, {0.5F})
+      .check<float>({2}, {-1073741824.0F, 1.5F});
+}
+
+BOOST_AUTO_TEST_CASE(a_scale_that_fits_no_axis_is_refused) {
+  const auto text = op_case{"QuantizeLinear", 13}
+                        .input<float>({2, 3}, {0, 0, 0, 0, 0, 0})
+                        .input<float>({2}, {1, 1})
+                        .refusal(dtype::uint8, {2, 3});
+  BOOST_TEST(text.find("scale [2]") != std::string::npos, text);
+}
+
+BOOST_AUTO_TEST_CASE(empty_tensors_quantise_to_empty_tensors) {
+  op_case{"QuantizeLinear", 13}
+      .input<float>({0, 3}, {})
+      .input<float>({}, {1})
+      .check<std::uint8_t>({0, 3}, {});
+  op_case{"DequantizeLinear", 13}
+      .attribute("axis", std::int64_t{0})
+      .input<std::uint8_t>({2, 0}, {})
+      .input<float>({2}, {1, 2})
+      .check<float>({2, 0}, {});
+}
+
+BOOST_AUTO_TEST_CASE(integer_products_take_a_zero_point_for_each_row_and_column) {
+  op_case{"MatMulInteger", 10}
+      .input<std::uint8_t>({2, 3}, {11, 7, 3, 10, 6, 2})
+      .input<std::int8_t>({3, 2}, {1, 4, 2, 5, 3, 6})
+      .input<std::uint8_t>({2}, {12, 10})
+      .input<std::int8_t>({2}, {0, 1})
+      .check<std::int32_t>({2, 2}, {-38, -68, -32, -56});
+  op_case{"MatMulInteger", 10} // stacks, and a vector on the right
+      .input<std::int8_t>({2, 1, 2}, {1, -2, 3, -128})
+      .input<std::int8_t>({2}, {127, 127})
+      .check<std::int32_t>({2, 1}, {-127, -15875});
+}
+
+BOOST_AUTO_TEST_CASE(scaled_products_round_once) {
+  op_case{"QLinearMatMul", 21}
+      .input<std::uint8_t>({1, 2}, {130, 126})
+      .input<float>({}, {0.5F})
+      .input<std::uint8_t>({}, {128})
+      .input<std::int8_t>({2, 3}, {1, 3, 5, 2, 3, 100})
+      .input<float>({3}, {1, 2, 0.25F})
+      .input<std::int8_t>({3}, {0, 0, 0})
+      .input<float>({}, {2})
+      .input<std::uint8_t>({}, {100})
+      .check<std::uint8_t>({1, 3}, {100, 100, 88});
+}
+
+BOOST_AUTO_TEST_CASE(integer_convolutions_pad_with_the_zero_point) {
+  op_case{"ConvInteger", 10}
+      .attribute("pads", std::vector<std::int64_t>{1, 1, 1, 1})
+      .input<std::uint8_t>({1, 1, 3, 3}, {2, 3, 4, 5, 6, 7, 8, 9, 10})
+      .input<std::uint8_t>({1, 1, 2, 2}, {1, 1, 1, 1})
+      .input<std::uint8_t>({}, {1})
+      .check<std::int32_t>({1, 1, 4, 4}, {1, 3, 5, 3, 5, 12, 16, 9, 11, 24, 28, 15, 7, 15, 17, 9});
+  op_case{"ConvInteger", 10} // one axis, strides, groups, a zero point for each channel
+      .attribute("strides", std::vector<std::int64_t>{2})
+      .attribute("group", std::int64_t{2})
+      .input<std::int8_t>({1, 2, 4}, {1, 2, 3, 4, -1, -2, -3, -4})
+      .input<std::int8_t>({2, 1, 2}, {1, 2, 3, 4})
+      .absent()
+      .input<std::int8_t>({2}, {0, 1})
+      .check<std::int32_t>({1, 2, 2}, {5, 11, -8, -18});
+}
+
+BOOST_AUTO_TEST_CASE(scaled_convolutions_have_a_scale_for_each_channel) {
+  op_case{"QLinearConv", 10}
+      .input<std::uint8_t>({1, 1, 1, 2}, {12, 20})
+      .input<float>({}, {0.5F})
+      .input<std::uint8_t>({}, {10})
+      .input<std::int8_t>({2, 1, 1, 1}, {3, -5})
+      .input<float>({2}, {1, 2})
+      .input<std::int8_t>({2}, {0, 0})
+      .input<float>({}, {1})
+      .input<std::int8_t>({}, {-1})
+      .input<std::int32_t>({2}, {1, 0})
+      .check<std::int8_t>({1, 2, 1, 2}, {3, 15, -11, -51});
+}
