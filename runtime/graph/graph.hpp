@@ -20,7 +20,10 @@ using node_id = std::uint32_t;
 inline constexpr value_id no_value = ~value_id{0}; ///< an optional input or output left out
 inline constexpr node_id no_node = ~node_id{0};
 
-/// A tensor of the graph: an input, an initializer, or what a node produces. Type and dims are what
+/// What a value is. Types and dims of a sequence or an optional are those of its tensors.
+enum class value_kind : std::uint8_t { tensor, sequence, optional_tensor, optional_sequence };
+
+/// A value of the graph: an input, an initializer, or what a node produces. Type and dims are what
 /// is known without running: a missing `dims` means that not even the rank is.
 struct value {
   std::string name{};
@@ -28,6 +31,7 @@ struct value {
   std::optional<symbolic_shape> dims{};
   std::shared_ptr<const tensor> constant{}; ///< set for initializers and folded constants
   node_id producer = no_node;
+  value_kind kind = value_kind::tensor;
 };
 
 /// One operator. `inputs` are the operator's own (no_value where an optional one is left out), then

@@ -26,6 +26,7 @@ const infer_entry* find_rule(const node& of) {
              shape_rules(),
              movement_rules(),
              indexing_rules(),
+             value_rules(),
              resize_rules(),
              quantization_rules(),
          })
@@ -128,6 +129,7 @@ result<void> write_back(const node& of, const fact& found, value& to, bool decla
     return fail(errc::invalid_argument,
                 "node '{}' ({}): output '{}' is declared as {} but has type {}", of.name,
                 of.op_type, to.name, to_string(*to.type), to_string(*found.type));
+  to.kind = found.kind;
   if (found.type)
     to.type = found.type;
   if (found.dims)
@@ -140,7 +142,12 @@ result<void> write_back(const node& of, const fact& found, value& to, bool decla
 } // namespace
 
 fact fact_of(const value& known) {
-  return {.present = true, .type = known.type, .dims = known.dims, .constant = known.constant};
+  return {.present = true,
+          .type = known.type,
+          .dims = known.dims,
+          .constant = known.constant,
+          .elements = {},
+          .kind = known.kind};
 }
 
 result<std::vector<fact>> infer(const node& of, std::span<const fact> inputs, graph& fresh) {

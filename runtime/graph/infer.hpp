@@ -19,6 +19,7 @@ struct fact {
   std::optional<symbolic_shape> dims{};
   std::shared_ptr<const tensor> constant{};
   std::vector<element> elements{}; ///< one for each element, or none
+  value_kind kind = value_kind::tensor;
 };
 
 /// What the graph says of a value.

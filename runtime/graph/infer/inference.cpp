@@ -64,6 +64,11 @@ void inference::set(std::size_t output, std::optional<dtype> type,
   outputs_[output].dims = std::move(dims);
 }
 
+void inference::set_kind(std::size_t output, value_kind kind) {
+  if (wants(output))
+    outputs_[output].kind = kind;
+}
+
 void inference::set_elements(std::size_t output, std::vector<element> elements) {
   if (!wants(output) || elements.empty())
     return;

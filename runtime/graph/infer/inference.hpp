@@ -32,6 +32,9 @@ public:
   [[nodiscard]] std::optional<dtype> type(std::size_t input) const {
     return has(input) ? inputs_[input].type : std::nullopt;
   }
+  [[nodiscard]] value_kind kind(std::size_t input) const {
+    return has(input) ? inputs_[input].kind : value_kind::tensor;
+  }
   /// Null if the input is absent or not even its rank is known.
   [[nodiscard]] const symbolic_shape* dims(std::size_t input) const {
     return has(input) && inputs_[input].dims ? &*inputs_[input].dims : nullptr;
@@ -55,6 +58,7 @@ public:
     return output < of_.outputs.size() && of_.outputs[output] != no_value;
   }
   void set(std::size_t output, std::optional<dtype> type, std::optional<symbolic_shape> dims);
+  void set_kind(std::size_t output, value_kind kind);
   void set_elements(std::size_t output, std::vector<element> elements);
   [[nodiscard]] std::vector<fact>& outputs() noexcept { return outputs_; }
 
@@ -109,6 +113,7 @@ inline constexpr std::size_t any_number = ~std::size_t{0};
 [[nodiscard]] std::span<const infer_entry> shape_rules();
 [[nodiscard]] std::span<const infer_entry> movement_rules();
 [[nodiscard]] std::span<const infer_entry> indexing_rules();
+[[nodiscard]] std::span<const infer_entry> value_rules();
 [[nodiscard]] std::span<const infer_entry> resize_rules();
 [[nodiscard]] std::span<const infer_entry> quantization_rules();
 

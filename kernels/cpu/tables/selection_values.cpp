@@ -1,0 +1,24 @@
+// Operators that select: how much they give depends on the elements.
+
+#include "kernels/cpu/tables/value_table.hpp"
+
+#include "kernels/cpu/value_kernels.hpp"
+
+#include <array>
+
+namespace troupe::cpu {
+
+namespace {
+
+constexpr std::array operators{
+    value_entry{"", "Compress", run_compress},
+    value_entry{"", "NonZero", run_non_zero},
+};
+
+} // namespace
+
+std::span<const value_entry> selection_value_kernels() {
+  return operators;
+}
+
+} // namespace troupe::cpu

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "kernels/cpu/value_kernel.hpp"
+
+namespace troupe::cpu {
+
+// The value kernels, by operator. Each is a plain definition, to be read against the operator's.
+
+result<std::vector<datum>> run_compress(const value_call& of);
+result<std::vector<datum>> run_concat_from_sequence(const value_call& of);
+result<std::vector<datum>> run_non_zero(const value_call& of);
+result<std::vector<datum>> run_optional(const value_call& of);
+result<std::vector<datum>> run_optional_get_element(const value_call& of);
+result<std::vector<datum>> run_optional_has_element(const value_call& of);
+result<std::vector<datum>> run_sequence_at(const value_call& of);
+result<std::vector<datum>> run_sequence_construct(const value_call& of);
+result<std::vector<datum>> run_sequence_empty(const value_call& of);
+result<std::vector<datum>> run_sequence_erase(const value_call& of);
+result<std::vector<datum>> run_sequence_insert(const value_call& of);
+result<std::vector<datum>> run_sequence_length(const value_call& of);
+result<std::vector<datum>> run_split_to_sequence(const value_call& of);
+
+} // namespace troupe::cpu
