@@ -24,6 +24,7 @@ ALLOWED = {
     "clients": ["protocol", *BASE],
     "apps/ocr": ["actors/troupe.hpp", "protocol", "clients/cpp", "apps/common/kernel_waiting.hpp", *BASE],
     "apps": ["actors", "runtime", "protocol", "clients", "kernels"],
+    "conformance": ["runtime", "kernels"],
     "bench": ["apps", "actors", "runtime", "protocol", "clients", "kernels"],
     "examples": ["troupe"],
 }
@@ -44,7 +45,7 @@ LIBRARIES = {
     "png.h": ["apps/ocr"],
     "jpeglib.h": ["apps/ocr"],
     "clipper.hpp": ["apps/ocr"],
-    "CLI/": ["apps", "bench"],
+    "CLI/": ["apps", "bench", "conformance"],
     "nlohmann/": ["runtime", "protocol", "clients", "apps", "bench"],
 }
 
