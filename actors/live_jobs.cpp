@@ -70,7 +70,14 @@ std::vector<std::shared_ptr<job::impl>> live_jobs::expired(time_point now,
 
 bool live_jobs::wait_empty(std::chrono::steady_clock::time_point deadline) {
   std::unique_lock lock(mutex_);
-  return empty_.wait_until(lock, deadline, [this] { return count_ == 0; });
+  empty_.wait_until(lock, deadline, [this] { return count_ == 0 || hurried_; });
+  return count_ == 0;
+}
+
+void live_jobs::hurry() {
+  std::lock_guard lock(mutex_);
+  hurried_ = true;
+  empty_.notify_all();
 }
 
 } // namespace troupe::actors

@@ -49,8 +49,10 @@ public:
   void close() noexcept { closed_ = true; }
   [[nodiscard]] bool closed() const noexcept { return closed_; }
 
-  /// Blocks until there is none, or until `deadline`: whether there is none.
+  /// Blocks until there is none, or until `deadline` or `hurry`: whether there is none.
   bool wait_empty(std::chrono::steady_clock::time_point deadline);
+  /// Nobody waits any longer.
+  void hurry();
 
 private:
   mutable std::mutex mutex_;
@@ -60,6 +62,7 @@ private:
   link* first_ = nullptr;
   std::size_t count_ = 0;
   std::atomic<bool> closed_{false};
+  bool hurried_ = false;
   time_point next_look_ = time_point::max();
 };
 

@@ -154,4 +154,8 @@ void runtime::stop(std::chrono::milliseconds drain) {
   impl_->system.stop(drain);
 }
 
+void runtime::hurry() noexcept {
+  impl_->system.hurry();
+}
+
 } // namespace troupe

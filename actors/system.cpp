@@ -181,16 +181,16 @@ void system::stop(std::chrono::milliseconds drain) {
   shared_->budget->close();
   for (const auto& one : listeners_)
     caf::anon_send(one, halt_atom_v);
-  shared_->live->wait_empty(deadline);
+  const bool in_time = shared_->live->wait_empty(deadline);
   shared_->live->close();
   for (const auto& late : shared_->live->all())
     late->fail_with(errc::unavailable, "the server shut down before the request was answered",
                     1000);
   { // every answer has been handed to its connection: what is left is to send it
     caf::scoped_actor self{*actors_};
-    const auto left = std::max<std::int64_t>(
-        500,
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - clock::now()).count());
+    const auto rest =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - clock::now());
+    const auto left = in_time ? std::max<std::int64_t>(500, rest.count()) : 500;
     for (const auto& one : listeners_)
       self->send(one, drain_atom_v, left);
     for (const auto& one : listeners_) {

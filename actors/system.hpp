@@ -48,6 +48,8 @@ public:
   [[nodiscard]] result<std::uint16_t> open(std::unique_ptr<protocol::listener> listener);
   /// Not ready from now on, but still serving.
   void set_unready() noexcept { loaded_ = false; }
+  /// As in runtime.
+  void hurry() noexcept { shared_->live->hurry(); }
   /// New requests are refused and listeners closed; those accepted are answered until the deadline,
   /// the rest with `unavailable`; listeners finish sending; then every actor ends.
   void stop(std::chrono::milliseconds drain);

@@ -148,6 +148,8 @@ public:
   /// Two phases: refuses new requests, answers those accepted until the deadline, ends the rest
   /// with `unavailable`. Returns when everything has stopped; later calls return at once.
   void stop(std::chrono::milliseconds drain = std::chrono::seconds{5});
+  /// The stop, under way or to come, waits no longer for answers. Any thread.
+  void hurry() noexcept;
 
 private:
   struct impl;

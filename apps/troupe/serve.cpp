@@ -1,10 +1,10 @@
-// `troupe serve`: models behind network protocols. Signals are blocked in every thread and taken
-// one at a time by this one, so that a stop is ordinary code.
+// `troupe serve`: models behind network protocols.
 
 #include "actors/troupe.hpp"
 #include "apps/ocr/pipeline/pipeline.hpp"
 #include "apps/troupe/commands.hpp"
 #include "apps/troupe/config_file.hpp"
+#include "apps/troupe/stop_signals.hpp"
 #include "protocol/msgpack/listener.hpp"
 #include "protocol/rest/listener.hpp"
 
@@ -19,6 +19,8 @@
 #include <memory>
 #include <optional>
 #include <thread>
+
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace troupe::cli {
@@ -51,14 +53,6 @@ struct settings {
   bool json = false;
   options with;
 };
-
-sigset_t stop_signals() {
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, SIGTERM);
-  sigaddset(&set, SIGINT);
-  return set;
-}
 
 // "DIR/resnet50.onnx" is served as resnet50, "DIR/resnet50/" too.
 std::string name_of(const fs::path& path) {
@@ -132,18 +126,22 @@ void say_ready(const addresses& at, const settings& from) {
   std::fflush(stdout);
 }
 
-// A second signal ends the delay and the drain's patience.
-void stop(runtime& running, const settings& from) {
-  auto signals = stop_signals();
+// The soft limit of descriptors is 1024 as a rule, each connection takes one.
+void allow_many_descriptors() {
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == files.rlim_max)
+    return;
+  files.rlim_cur = files.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &files);
+}
+
+void stop(runtime& running, stop_signals& signals, const settings& from) {
   spdlog::info("stopping: no longer ready, serving on for {} s", from.drain_delay);
   running.set_unready();
-  auto patience = from.drain_timeout;
-  timespec delay{};
-  delay.tv_sec = static_cast<time_t>(from.drain_delay);
-  delay.tv_nsec = static_cast<long>((from.drain_delay - static_cast<double>(delay.tv_sec)) * 1e9);
-  if (sigtimedwait(&signals, nullptr, &delay) > 0)
-    patience = 0;
-  running.stop(std::chrono::milliseconds{static_cast<std::int64_t>(patience * 1000)});
+  signals.pause(std::chrono::duration<double>{from.drain_delay});
+  signals.on_second([&running] { running.hurry(); });
+  running.stop(std::chrono::milliseconds{static_cast<std::int64_t>(from.drain_timeout * 1000)});
+  signals.on_second({});
   spdlog::info("stopped");
 }
 
@@ -158,9 +156,9 @@ int serve(const settings& from) {
       return fail({errc::unimplemented, fmt::format("{} is not built yet: no port for it can be "
                                                     "opened",
                                                     what)});
-  const auto signals = stop_signals();
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr); // threads made from here on inherit it
+  stop_signals signals;
   std::signal(SIGPIPE, SIG_IGN);
+  allow_many_descriptors();
 
   auto running = runtime::start(to_options(from));
   if (!running)
@@ -171,9 +169,8 @@ int serve(const settings& from) {
   if (!at)
     return fail(at.error());
   say_ready(*at, from);
-  int caught = 0;
-  sigwait(&signals, &caught);
-  stop(**running, from);
+  signals.wait();
+  stop(**running, signals, from);
   return 0;
 }
 
@@ -243,12 +240,13 @@ action add_serve(CLI::App& command) {
       ->capture_default_str();
   command
       .add_option("--drain-delay", from->drain_delay,
-                  "Seconds to serve on, not ready, after SIGTERM or SIGINT")
+                  "Seconds to serve on, not ready, after SIGTERM, SIGINT or SIGHUP")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
   command
-      .add_option("--drain-timeout", from->drain_timeout,
-                  "Seconds after that in which accepted requests are answered")
+      .add_option(
+          "--drain-timeout", from->drain_timeout,
+          "Seconds after that in which accepted requests are answered; a second signal ends them")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
   command

@@ -1,13 +1,17 @@
 """SIGTERM under load: what was sent before it is answered; the server leaves with status 0."""
 
+import pathlib
+import signal
 import socket
+import subprocess
 import threading
 import time
 
 import msgpack
 import numpy as np
+import pytest
 
-from support import MADE_MODELS, Rpc, Server, infer_params, outputs_of, report
+from support import MADE_MODELS, TROUPE, Rpc, Server, infer_params, outputs_of, report
 
 CLIENTS = 16
 IN_FLIGHT = 8
@@ -88,3 +92,37 @@ def test_an_idle_server_leaves_at_once():
             server.terminate()
             assert server.wait() == 0
             assert idle.read() is None
+
+
+SLOW = "sim:launch_us=3000000"  # a run takes three seconds, the warm-up of a load too
+
+
+def takes_signals(pid):
+    status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    blocked = int(status.split("SigBlk:")[1].split()[0], 16)
+    return blocked & 1 << (signal.SIGTERM - 1)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_server_that_still_loads_leaves_at_once(number):
+    command = [TROUPE, "serve", MADE_MODELS / "identity", "--device", SLOW, "--http-port", "0", "--msgpack-port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        while not takes_signals(process.pid):
+            assert process.poll() is None
+        process.send_signal(number)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert out == b"" and b"before it was ready" in err
+
+
+def test_a_second_signal_ends_the_patience():
+    with Server(MADE_MODELS / "identity", "--device", SLOW) as server, Rpc(server.msgpack) as rpc:
+        number = rpc.send("infer", *infer_params("identity", {"x": np.ones((1, 16), np.float32)}))
+        rpc.call("health")  # the request before it has been read
+        server.terminate()
+        while b"stopping" not in pathlib.Path(server.log.name).read_bytes():
+            time.sleep(0.01)
+        server.process.send_signal(signal.SIGINT)
+        _, answered, error, _ = rpc.read()
+        assert (answered, error["code"]) == (number, "UNAVAILABLE")
+        assert server.wait() == 0
