@@ -68,6 +68,7 @@ result<loaded_model> load_version(const repository::model_folder& folder,
   made.version = version.version;
   exec::model_options options;
   options.batch_buckets = std::move(*buckets);
+  options.tuning = setup.tuning;
   for (const auto& on : setup.devices) {
     auto model = exec::model::load(version.file, on, options);
     if (!model)

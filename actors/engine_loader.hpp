@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/catalog_actor.hpp"
+#include "runtime/plan/tuning.hpp"
 
 #include <filesystem>
 #include <memory>
@@ -13,6 +14,7 @@ namespace troupe::actors {
 struct loading_setup {
   options with;
   std::vector<std::shared_ptr<troupe::device>> devices;
+  std::shared_ptr<plan::tuning> tuning{}; ///< null: kernels in the order of the table
 };
 
 /// Opens the devices by their addresses; at least one.

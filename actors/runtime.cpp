@@ -7,8 +7,8 @@
 namespace troupe {
 
 struct runtime::impl {
-  explicit impl(actors::system_parts parts)
-      : loading{parts.with, parts.devices}, system(std::move(parts)) {}
+  impl(actors::loading_setup how, actors::system_parts parts)
+      : loading(std::move(how)), system(std::move(parts)) {}
 
   actors::loading_setup loading;
   actors::system system;
@@ -39,7 +39,14 @@ result<std::unique_ptr<runtime>> runtime::start(options with) {
   if (!devices)
     return propagate(std::move(devices));
   parts.devices = std::move(*devices);
-  auto source = actors::repository_source({with, parts.devices});
+  actors::loading_setup loading{with, parts.devices, nullptr};
+  if (!with.tuning_file.empty()) {
+    auto tuned = plan::tuning::open(with.tuning_file, *parts.devices.front());
+    if (!tuned)
+      return propagate(std::move(tuned));
+    loading.tuning = std::move(*tuned);
+  }
+  auto source = actors::repository_source(loading);
   if (!source)
     return propagate(std::move(source));
   parts.source = std::move(*source);
@@ -47,7 +54,8 @@ result<std::unique_ptr<runtime>> runtime::start(options with) {
   parts.with = std::move(with);
   const bool load_all = parts.with.load_all && parts.source.list;
   const auto names = load_all ? parts.source.list() : std::vector<std::string>{};
-  std::unique_ptr<runtime> made{new runtime{std::make_unique<impl>(std::move(parts))}};
+  std::unique_ptr<runtime> made{
+      new runtime{std::make_unique<impl>(std::move(loading), std::move(parts))}};
   std::vector<std::future<result<void>>> loads;
   for (const auto& name : names) {
     auto promise = std::make_shared<std::promise<result<void>>>();

@@ -60,6 +60,10 @@ void add_model_options(CLI::App& command, engine_options& into) {
   command.add_option("--precision", into.precision, "What to compute in; only f32 is built")
       ->check(CLI::IsMember({"f32", "bf16", "f16", "int8"}))
       ->capture_default_str();
+  command
+      .add_option("--tune", into.tuning,
+                  "Measure kernels where several would do, and keep the choices in this file")
+      ->type_name("FILE");
 }
 
 void add_shape_options(CLI::App& command, engine_options& into) {
@@ -79,7 +83,14 @@ result<std::shared_ptr<exec::model>> load_engine(const engine_options& from) {
   auto device = cpu::make_cpu_device({.threads = from.threads});
   if (!device)
     return propagate(device);
-  return exec::model::load(from.model, *device);
+  exec::model_options options;
+  if (!from.tuning.empty()) {
+    auto tuned = plan::tuning::open(from.tuning, **device);
+    if (!tuned)
+      return propagate(tuned);
+    options.tuning = *std::move(tuned);
+  }
+  return exec::model::load(from.model, *device, options);
 }
 
 std::vector<shape> input_dims(const signature& io, const engine_options& from) {

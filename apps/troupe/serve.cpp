@@ -32,6 +32,7 @@ namespace fs = std::filesystem;
 struct settings {
   std::vector<std::string> models;
   std::string repository;
+  std::string tuning;
   std::string config;
   std::string host = "127.0.0.1";
   std::uint16_t http_port = 8000;
@@ -64,6 +65,7 @@ options to_options(const settings& from) {
   options with = from.with;
   with.devices = from.devices;
   with.model_repository = from.repository;
+  with.tuning_file = from.tuning;
   with.batching.max_wait = std::chrono::microseconds{from.max_wait_us};
   with.default_deadline = std::chrono::milliseconds{from.deadline_ms};
   with.clients_may_load = from.control == "explicit";
@@ -270,6 +272,11 @@ action add_serve(CLI::App& command) {
                   "Seconds after which a connection without a request is closed; 0: never "
                   "(default: HTTP 120, msgpack 600)")
       ->check(CLI::Range(0.0, 1e9));
+  command
+      .add_option("--tune", from->tuning,
+                  "Measure kernels where several would do, and keep the choices in this file: "
+                  "the first plan for new shapes takes seconds, then never again")
+      ->type_name("FILE");
   command.add_option("--log-level", from->log_level, "Least severe message to log")
       ->check(CLI::IsMember({"debug", "info", "warning", "error", "off"}))
       ->capture_default_str();

@@ -43,6 +43,9 @@ struct candidate {
 /// How many inputs of its own the operator cannot do without; 0 for one that nobody knows.
 [[nodiscard]] std::size_t least_inputs_of(std::string_view domain, std::string_view op_type);
 
+/// How a candidate is told from its siblings: its name, and a mark where it fuses post-ops itself.
+[[nodiscard]] std::string label_of(const candidate& which);
+
 /// The first of `candidates` that takes the node; unimplemented with all reasons when none does,
 /// invalid_argument when the node has no output or lacks an input that its operator needs.
 [[nodiscard]] result<kernel_choice> choose_from(std::span<const candidate> candidates,

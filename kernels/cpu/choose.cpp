@@ -3,6 +3,8 @@
 #include "kernels/cpu/post_ops.hpp"
 #include "kernels/cpu/spec.hpp"
 
+#include <algorithm>
+
 namespace troupe::cpu {
 
 namespace {
@@ -52,6 +54,10 @@ made_kernel make_one(const candidate& from, const kernel_spec& spec, weight_cach
 
 } // namespace
 
+std::string label_of(const candidate& which) {
+  return fmt::format("{}{}", which.name, which.post_ops == post_ops_by::kernel ? ", fused" : "");
+}
+
 result<kernel_choice> choose_from(std::span<const candidate> candidates, const kernel_spec& spec,
                                   weight_cache& weights) {
   const auto needed = least_inputs_of(spec.domain, spec.op_type);
@@ -62,14 +68,19 @@ result<kernel_choice> choose_from(std::span<const candidate> candidates, const k
     return fail(errc::invalid_argument,
                 "operator {}: expected {} inputs and an output, found {} and {}", spec.op_type,
                 needed, present, spec.outputs.size());
+  std::vector<const candidate*> order;
+  for (const auto& next : candidates)
+    order.push_back(&next);
+  std::ranges::stable_partition(order, [&](auto* next) { return label_of(*next) == spec.prefer; });
   kernel_choice choice;
-  for (const auto& next : candidates) {
-    auto made = make_one(next, spec, weights);
+  for (const auto* next : order) {
+    auto made = make_one(*next, spec, weights);
     if (made) {
       choice.chosen = *std::move(made);
+      choice.candidate = label_of(*next);
       return choice;
     }
-    choice.declined.push_back({std::string{next.name}, std::move(made).error()});
+    choice.declined.push_back({std::string{next->name}, std::move(made).error()});
   }
   const std::string domain = spec.domain.empty() ? "" : std::string{spec.domain} + ".";
   if (candidates.empty())

@@ -6,6 +6,7 @@
 #include "kernels/cpu/threads.hpp"
 #include "kernels/device/memory_budget.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace troupe::cpu {
@@ -20,6 +21,7 @@ public:
       : memory_{std::make_shared<memory_budget>("cpu", memory_bytes)} {
     properties_.name = "cpu";
     properties_.kind = "cpu";
+    properties_.model = processor_model();
     properties_.threads = threads;
     properties_.memory_bytes = memory_bytes;
   }
@@ -33,6 +35,19 @@ public:
     return open_cpu_stream(mode, properties_.threads);
   }
   layout_rule layouts(const kernel_spec& spec) const override { return layouts_for(spec); }
+
+  std::vector<std::string> candidates(const kernel_spec& spec) const override {
+    std::vector<std::string> labels;
+    std::vector<std::string_view> seen;
+    for (const auto& one : candidates_for(spec.domain, spec.op_type)) {
+      // Where there is nothing to fuse, a candidate that could is the same as its plain sibling.
+      if (spec.post_ops.empty() && std::ranges::find(seen, one.name) != seen.end())
+        continue;
+      seen.push_back(one.name);
+      labels.push_back(label_of(one));
+    }
+    return labels;
+  }
 
   result<kernel_choice> choose_kernel(const kernel_spec& spec, weight_cache& weights) override {
     const kernel_thread prepared{spec.threads};

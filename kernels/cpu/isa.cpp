@@ -2,7 +2,10 @@
 
 #include <hwy/highway.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <fstream>
 #include <string_view>
 
 namespace troupe::cpu {
@@ -59,6 +62,21 @@ result<void> apply_isa_cap() {
     return {};
   }();
   return applied;
+}
+
+std::string processor_model() {
+  std::string model;
+  std::ifstream processors{"/proc/cpuinfo"};
+  for (std::string line; std::getline(processors, line) && !line.empty();) {
+    const auto split = line.find(':');
+    const auto name = line.substr(0, line.find_last_not_of(" \t", split - 1) + 1);
+    constexpr std::array telling{"model name",      "cpu family", "model",      "stepping",
+                                 "CPU implementer", "CPU part",   "CPU variant"};
+    if (split != std::string::npos && std::ranges::find(telling, name) != telling.end())
+      model += (model.empty() ? "" : ",") + line.substr(std::min(split + 1, line.size()));
+  }
+  const char* cap = std::getenv("TROUPE_MAX_ISA"); // NOLINT(concurrency-mt-unsafe): never written
+  return cap != nullptr && *cap != '\0' ? model + ", at most " + cap : model;
 }
 
 } // namespace troupe::cpu

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace troupe::cpu {
 
@@ -23,5 +24,8 @@ enum class isa : std::uint8_t {
 /// Caps the dispatch of our own vector code at `isa_cap`. Idempotent; called before the first
 /// kernel is made.
 [[nodiscard]] result<void> apply_isa_cap();
+
+/// Which processor this is, as /proc/cpuinfo tells its make and model, and the cap.
+[[nodiscard]] std::string processor_model();
 
 } // namespace troupe::cpu

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace troupe {
 
@@ -65,6 +66,7 @@ enum class stream_mode : std::uint8_t {
 struct device_properties {
   std::string name; ///< "cpu", "sim:0", …: as in --device
   std::string kind; ///< "cpu", "sim", "cuda"
+  std::string model{}; ///< what times measured on it hold for, such as the processor's name
   int threads = 1;  ///< of the kernel thread team; part of the plan key
   std::size_t memory_bytes = 0;
   bool host_visible = true; ///< buffers may be dereferenced by the host
@@ -85,7 +87,12 @@ public:
 
   [[nodiscard]] virtual layout_rule layouts(const kernel_spec& spec) const = 0;
 
-  /// Walks the ordered candidate table. unimplemented when nobody takes the node; the text carries
+  /// Names of the operator's candidates in the order they are tried. They may still decline.
+  [[nodiscard]] virtual std::vector<std::string> candidates(const kernel_spec& /*spec*/) const {
+    return {};
+  }
+
+  /// Walks the ordered candidate table, `spec.prefer` first. unimplemented when nobody takes the node; the text carries
   /// every reason. Slow (milliseconds): called by the planner, never between batches.
   [[nodiscard]] virtual result<kernel_choice> choose_kernel(const kernel_spec& spec,
                                                             weight_cache& weights) = 0;

@@ -58,10 +58,12 @@ struct model::impl {
   std::shared_ptr<device> host; ///< computes constants: a simulated or remote device takes its time
   weight_cache weights;
   batch_buckets buckets;
+  std::shared_ptr<plan::tuning> tuning;
   mutable plan_cache plans;
 
   impl(std::shared_ptr<device> device, const model_options& options)
-      : on{std::move(device)}, buckets{options.batch_buckets}, plans{options.max_cached_plans} {}
+      : on{std::move(device)}, buckets{options.batch_buckets}, tuning{options.tuning},
+        plans{options.max_cached_plans} {}
 };
 
 model::model(std::unique_ptr<impl> made) : impl_{std::move(made)} {}
@@ -134,7 +136,7 @@ std::shared_ptr<const plan::plan> model::find_plan(std::span<const shape> dims) 
 result<std::shared_ptr<const plan::plan>> model::make_plan(std::span<const shape> dims) {
   return impl_->plans.find_or_make(dims, [&] {
     return plan::build(impl_->optimised, dims, *impl_->on, impl_->weights,
-                       {.host = impl_->host.get()});
+                       {.host = impl_->host.get(), .tuned = impl_->tuning.get()});
   });
 }
 

@@ -4,6 +4,7 @@
 #include "runtime/exec/signature.hpp"
 #include "runtime/passes/pass_gate.hpp"
 #include "runtime/plan/plan.hpp"
+#include "runtime/plan/tuning.hpp"
 
 #include <cstddef>
 #include <filesystem>
@@ -19,6 +20,7 @@ struct model_options {
   std::vector<std::string> disabled_passes{};
   std::size_t max_cached_plans = 64;         ///< bound of the plan cache; least recently used leave
   std::vector<std::int64_t> batch_buckets{}; ///< sizes beside 1, 2, 4, … worth a plan
+  std::shared_ptr<plan::tuning> tuning{};    ///< chooses kernels by measuring them; null: does not
 };
 
 /// A loaded model on one device: the optimised graph, its packed weights and a bounded cache of

@@ -2,6 +2,7 @@
 
 #include "runtime/plan/assign.hpp"
 #include "runtime/plan/draft.hpp"
+#include "runtime/plan/tuning.hpp"
 
 #include <utility>
 
@@ -19,7 +20,8 @@ std::string name_of(const draft_step& step, std::span<const draft_step> earlier)
   return step.op_type;
 }
 
-result<void> choose_kernel(draft_step& step, const draft& of, device& on, weight_cache& weights) {
+result<void> choose_kernel(draft_step& step, const draft& of, device& on, weight_cache& weights,
+                           tuning* tuned) {
   static const attribute_map no_attributes;
   std::vector<operand> inputs;
   for (const auto& input : step.inputs) {
@@ -39,12 +41,18 @@ result<void> choose_kernel(draft_step& step, const draft& of, device& on, weight
     wanted.push_back(output.at != no_storage);
   }
   const auto* node = step.of;
-  auto choice = on.choose_kernel(
-      {step.domain, step.op_type, node ? node->version : 1,
-       node ? &node->attributes : &no_attributes, inputs, outputs, wanted,
-       node ? std::span<const post_op>{node->post_ops} : std::span<const post_op>{},
-       on.properties().threads},
-      weights);
+  kernel_spec spec{step.domain,
+                   step.op_type,
+                   node ? node->version : 1,
+                   node ? &node->attributes : &no_attributes,
+                   inputs,
+                   outputs,
+                   wanted,
+                   node ? std::span<const post_op>{node->post_ops} : std::span<const post_op>{},
+                   on.properties().threads};
+  const auto fastest = tuned ? tuned->candidate_for(spec, on) : std::string{};
+  spec.prefer = fastest;
+  auto choice = on.choose_kernel(spec, weights);
   if (!choice)
     return propagate(choice);
   step.choice = std::move(*choice);
@@ -112,10 +120,13 @@ result<std::shared_ptr<const plan>> build(const graph::graph& of, std::span<cons
   for (auto& step : draft.steps) {
     const std::span<const draft_step> earlier{draft.steps.data(), names.size()};
     names.push_back(name_of(step, earlier));
-    if (auto chosen = choose_kernel(step, draft, on, weights); !chosen)
+    if (auto chosen = choose_kernel(step, draft, on, weights, options.tuned); !chosen)
       return fail(chosen.error().code, "node '{}' ({}): {}", names.back(), step.op_type,
                   chosen.error().text);
   }
+  if (options.tuned)
+    if (auto saved = options.tuned->save(); !saved)
+      return propagate(saved);
   const auto memory = assign_memory(draft);
 
   auto made = std::make_shared<plan>();

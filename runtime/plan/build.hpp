@@ -9,8 +9,11 @@
 
 namespace troupe::plan {
 
+class tuning;
+
 struct build_options {
-  device* host = nullptr; ///< computes what is known before any data; null: the device of the plan
+  device* host = nullptr;  ///< computes what is known before any data; null: the device of the plan
+  tuning* tuned = nullptr; ///< measures candidates and chooses; null: the order of the table
 };
 
 /// Makes a plan of an optimised graph for concrete input dims, in the order of the graph's inputs.
