@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """compare_with_onnxruntime.py TROUPE REPOSITORY… [--only MODEL…]
 
-Runs five models through `troupe run` and through ONNX Runtime, three shapes each in batches of 1, 3 and
-8, and compares every output: |difference| <= 1e-3 + 1e-3 |expected|. Also compares a row's answer in a
-batch of 8 with its answer alone: it must not depend on who else was there.
+Runs models through `troupe run` and through ONNX Runtime, up to three shapes each in batches of 1, 3 and 8,
+and compares every output: |difference| <= 1e-3 + 1e-3 |expected|. Also compares a row's answer in a batch
+of 8 with its answer alone, where rows are answered one by one: it must not depend on who else was there.
 Exits with 1 if anything differs, with 77 if a model is missing.
 """
 
@@ -20,14 +20,31 @@ import onnxruntime
 ABSOLUTE = RELATIVE = 1e-3
 BATCHES = [1, 3, 8]
 
-# Model, then the dims of a row of its inputs.
+# Model, then what is to be filled into the shapes of its inputs: the dims of a row, or sizes by name.
 MODELS = {
     "ocr_det": [[3, 96, 224], [3, 320, 320], [3, 256, 480]],
     "ocr_rec": [[3, 48, 320], [3, 48, 167], [3, 48, 512]],
     "ocr_cls": [[3, 48, 192], [3, 48, 96], [3, 48, 101]],
     "resnet50": [[3, 224, 224], [3, 160, 192], [3, 97, 131]],
+    "mobilenet_v3": [[3, 224, 224], [3, 160, 192], [3, 97, 131]],
+    "efficientnet_b0": [[3, 224, 224], [3, 160, 192], [3, 97, 131]],
+    "vit": [[3, 224, 224]],
+    "yolo": [[3, 320, 320], [3, 192, 256], [3, 96, 352]],
+    "yolo_nms": [[3, 320, 320], [3, 192, 256], [3, 96, 352]],
     "minilm": [[128], [7], [33]],
+    "tagger": [[24], [1], [61]],
+    "gpt": [{"past": 0, "sequence": 12}, {"past": 20, "sequence": 1}, {"past": 37, "sequence": 5}],
 }
+# Outputs here have as many rows as were found, not one for each row of the inputs.
+FOUND_ROWS = {"yolo_nms"}
+
+
+def dims_of(declared, row):
+    if isinstance(row, list):
+        return [max(BATCHES), *row]
+    sizes = {**row, "batch": max(BATCHES)}
+    return [axis if isinstance(axis, int) else sum(sizes[part] for part in axis.split(" + "))
+            for axis in declared.shape]
 
 
 def make_inputs(session, row):
@@ -35,9 +52,9 @@ def make_inputs(session, row):
     random = np.random.default_rng(3)
     made = {}
     for declared in session.get_inputs():
-        dims = [max(BATCHES), *row]
+        dims = dims_of(declared, row)
         if declared.type == "tensor(int64)":
-            high = {"input_ids": 2000}.get(declared.name, 2)
+            high = {"input_ids": 2000, "words": 8000}.get(declared.name, 2)
             made[declared.name] = random.integers(0, high, dims)
         else:
             made[declared.name] = random.standard_normal(dims, np.float32)
@@ -71,7 +88,7 @@ def difference(expected, came):
     return (float(gap.max()), float((gap / allowed).max())) if gap.size else (0.0, 0.0)
 
 
-def compare_shape(program, model, session, row):
+def compare_shape(program, model, session, row, by_row):
     names = [output.name for output in session.get_outputs()]
     rows = make_inputs(session, row)
     worst, share, variance = 0.0, 0.0, 0.0
@@ -83,7 +100,7 @@ def compare_shape(program, model, session, row):
         for name in names:
             gap, used = difference(expected[name], answers[batch][name])
             worst, share = max(worst, gap), max(share, used)
-    for name in names:
+    for name in names if by_row else []:
         for batch in BATCHES[:-1]:
             gap, _ = difference(answers[batch][name], answers[max(BATCHES)][name][:batch])
             variance = max(variance, gap)
@@ -98,7 +115,7 @@ def main():
     options = parser.parse_args()
 
     failed = False
-    print(f"{'model':<10} {'row':<14} {'max error':>10} {'of allowed':>10} {'batch effect':>12}")
+    print(f"{'model':<16} {'row':<16} {'max error':>10} {'of allowed':>10} {'batch effect':>12}")
     for name in options.only:
         files = [place / name / "1" / "model.onnx" for place in options.repositories]
         model = next((file for file in files if file.exists()), None)
@@ -110,15 +127,17 @@ def main():
         settings.log_severity_level = 3
         session = onnxruntime.InferenceSession(model, settings, providers=["CPUExecutionProvider"])
         for row in MODELS[name]:
+            text = " ".join(map(str, row if isinstance(row, list) else row.values()))
             try:
-                worst, share, variance = compare_shape(options.troupe, model, session, row)
+                worst, share, variance = compare_shape(
+                    options.troupe, model, session, row, name not in FOUND_ROWS)
             except RuntimeError as error:
-                print(f"{name:<10} {str(row):<14} {error}")
+                print(f"{name:<16} {text:<16} {error}", flush=True)
                 failed = True
                 continue
             wrong = share > 1 or variance > ABSOLUTE
             failed = failed or wrong
-            print(f"{name:<10} {str(row):<14} {worst:>10.2e} {100 * share:>9.2f}% {variance:>12.2e}"
+            print(f"{name:<16} {text:<16} {worst:>10.2e} {100 * share:>9.2f}% {variance:>12.2e}"
                   f"{'  WRONG' if wrong else ''}", flush=True)
     sys.exit(1 if failed else 0)
 

@@ -1,0 +1,1 @@
+"""Makers of the models that scripts/make_models.py writes, a file per kind of network."""
