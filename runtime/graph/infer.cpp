@@ -29,6 +29,7 @@ const infer_entry* find_rule(const node& of) {
              value_rules(),
              resize_rules(),
              quantization_rules(),
+             machine_learning_rules(),
          })
       for (const auto& entry : family)
         joined.emplace(key{entry.domain, entry.op_type}, &entry);

@@ -143,7 +143,7 @@ private:
         return fail(errc::invalid_argument, "graph output '{}' is listed twice", declared.name());
       built_.outputs.push_back(found->second);
       auto& value = built_.values[found->second];
-      if (value.producer == graph::no_node || !declared.has_type())
+      if (value.producer == graph::no_node || !declared.has_type() || makes_maps(value.producer))
         continue;
       auto made = declared_value(declared, "graph output");
       if (!made)
@@ -152,6 +152,12 @@ private:
       value.dims = std::move(made->dims);
     }
     return {};
+  }
+
+  // ZipMap's output is declared as a sequence of maps; it stays the table that it makes them of.
+  bool makes_maps(graph::node_id producer) const {
+    const auto& of = built_.nodes[producer];
+    return of.domain == "ai.onnx.ml" && of.op_type == "ZipMap";
   }
 
   result<void> add_constant(const std::string& name, std::shared_ptr<const tensor> content) {

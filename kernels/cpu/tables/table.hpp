@@ -21,5 +21,6 @@ struct operator_entry {
 [[nodiscard]] std::span<const operator_entry> compute_operators();
 [[nodiscard]] std::span<const operator_entry> movement_operators();
 [[nodiscard]] std::span<const operator_entry> quantization_operators();
+[[nodiscard]] std::span<const operator_entry> machine_learning_operators();
 
 } // namespace troupe::cpu
