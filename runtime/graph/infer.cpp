@@ -27,6 +27,7 @@ const infer_entry* find_rule(const node& of) {
              movement_rules(),
              indexing_rules(),
              value_rules(),
+             rearrangement_rules(),
              resize_rules(),
              quantization_rules(),
              machine_learning_rules(),

@@ -1,4 +1,5 @@
 #include "runtime/graph/infer/inference.hpp"
+#include "runtime/graph/infer/scalar.hpp"
 
 #include <algorithm>
 #include <array>
@@ -165,24 +166,6 @@ result<void> infer_constant_of_shape(inference& at) {
     sizes = symbolic_shape{};
   at.set(0, value != nullptr ? value->type : dtype::float32, std::move(sizes));
   return {};
-}
-
-template <class T>
-std::optional<double> first_of(const tensor& scalar) {
-  return static_cast<double>(elements_of<T>(scalar.data).front());
-}
-
-std::optional<double> scalar_in(const inference& at, std::size_t input) {
-  const auto& content = at.input(input).constant;
-  if (!content || element_count(content->dims) != 1)
-    return std::nullopt;
-  switch (content->type) {
-    case dtype::int32: return first_of<std::int32_t>(*content);
-    case dtype::int64: return first_of<std::int64_t>(*content);
-    case dtype::float32: return first_of<float>(*content);
-    case dtype::float64: return first_of<double>(*content);
-    default: return std::nullopt;
-  }
 }
 
 result<void> infer_range(inference& at) {

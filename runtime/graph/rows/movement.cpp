@@ -168,14 +168,23 @@ row_axis triangle(const row_step& at) {
 }
 
 constexpr std::array rules{
-    row_entry{"Concat", concat},        row_entry{"CumSum", cumulate},
-    row_entry{"Expand", expand},        row_entry{"Flatten", same_order},
-    row_entry{"Gather", gather},        row_entry{"Pad", pad},
-    row_entry{"Reshape", same_order},   row_entry{"Resize", resize},
-    row_entry{"Slice", slice},          row_entry{"Split", split},
-    row_entry{"Squeeze", same_order},   row_entry{"Tile", tile},
-    row_entry{"Transpose", transpose},  row_entry{"Trilu", triangle},
-    row_entry{"Unsqueeze", same_order}, row_entry{"Upsample", resize},
+    row_entry{"Concat", concat},
+    row_entry{"CumProd", cumulate},
+    row_entry{"CumSum", cumulate},
+    row_entry{"Expand", expand},
+    row_entry{"Flatten", same_order},
+    row_entry{"Gather", gather},
+    row_entry{"Pad", pad},
+    row_entry{"Reshape", same_order},
+    row_entry{"Resize", resize},
+    row_entry{"Slice", slice},
+    row_entry{"Split", split},
+    row_entry{"Squeeze", same_order},
+    row_entry{"Tile", tile},
+    row_entry{"Transpose", transpose},
+    row_entry{"Trilu", triangle},
+    row_entry{"Unsqueeze", same_order},
+    row_entry{"Upsample", resize},
 };
 
 } // namespace
