@@ -2,34 +2,18 @@
 # Installs the Debian 12 packages that Troupe needs and that are not there yet.
 #   scripts/install_deps.sh         what building and running take
 #   scripts/install_deps.sh test    and what the tests and checks take besides
+#   scripts/install_deps.sh arm64   or what scripts/test_arm64.sh takes besides
 # Asks nothing. As another user than root it goes through sudo.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
-build=(
-  build-essential cmake ninja-build ccache ca-certificates
-  libcaf-dev
-  libboost-dev libboost-test-dev
-  libdnnl-dev ocl-icd-opencl-dev libhwy-dev
-  libprotobuf-dev protobuf-compiler
-  libmsgpack-cxx-dev libsimdjson-dev nlohmann-json3-dev libtomlplusplus-dev
-  libspdlog-dev libfmt-dev libcli11-dev libexpected-dev
-  libpng-dev libjpeg62-turbo-dev libopencv-imgproc-dev libpolyclipping-dev
-  python3 python3-venv
-  curl fonts-dejavu-core fonts-liberation fonts-freefont-ttf fonts-open-sans
-)
-# libonnx-testdata: the ONNX project's own operator tests. clang: fuzzers, format and lint.
-test=(
-  libonnx-testdata
-  clang-14 libclang-rt-14-dev libomp-14-dev clang-format-14 clang-tidy-14
-  dpkg-dev
-)
-
+. "$root/scripts/packages.sh"
 wanted=("${build[@]}")
 case ${1:-} in
   "") ;;
   test) wanted+=("${test[@]}") ;;
-  *) sed -n '2,5s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+  arm64) wanted+=("${arm64[@]}") ;;
+  *) sed -n '2,6s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 
 missing=()
