@@ -1,8 +1,9 @@
 // Position of the extreme value along an axis. ONNX: ArgMax-13, ArgMin-13.
 
 #include "kernels/cpu/kernel_function.hpp"
+#include "kernels/cpu/number_types.hpp"
+#include "kernels/cpu/parallel.hpp"
 #include "kernels/cpu/reference_kernels.hpp"
-#include "kernels/cpu/spec.hpp"
 
 namespace troupe::cpu {
 
@@ -19,23 +20,26 @@ made_kernel make_reference_argmax(const kernel_spec& spec, weight_cache&) {
   const auto inner = element_count({dims.data() + *axis + 1, dims.size() - *axis - 1});
   const bool last = spec.attributes->integer("select_last_index", 0) != 0;
   const bool greatest = spec.op_type == "ArgMax";
-  return make_numeric(spec.inputs[0].desc.type, [&](auto tag) {
+  return make_number(spec.inputs[0].desc.type, [&](auto tag) {
     using element = typename decltype(tag)::type;
-    return make_kernel({}, [=](const kernel_args& args) {
+    return make_kernel({}, [=, threads = spec.threads](const kernel_args& args) {
       const auto* from = args.inputs[0].as<const element>();
       auto* to = args.outputs[0].as<std::int64_t>();
-      for (std::int64_t o = 0; o < outer; ++o)
-        for (std::int64_t i = 0; i < inner; ++i) {
-          const auto* x = from + o * width * inner + i;
+      parallel_for(threads, outer * inner, width, [&](std::int64_t begin, std::int64_t end) {
+        for (auto row = begin; row < end; ++row) {
+          const auto* x = from + row / inner * width * inner + row % inner;
           std::int64_t best = 0;
+          auto record = static_cast<computed<element>>(x[0]);
           for (std::int64_t w = 1; w < width; ++w) {
-            const auto value = x[w * inner];
-            const auto record = x[best * inner];
-            if ((greatest ? value > record : value < record) || (last && value == record))
+            const auto value = static_cast<computed<element>>(x[w * inner]);
+            if ((greatest ? value > record : value < record) || (last && value == record)) {
               best = w;
+              record = value;
+            }
           }
-          to[o * inner + i] = best;
+          to[row] = best;
         }
+      });
     });
   });
 }

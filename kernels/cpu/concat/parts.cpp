@@ -5,6 +5,10 @@
 
 namespace troupe::cpu {
 
+namespace {
+
+// How `pieces` lie side by side in `whole` along an axis as written, each in its own strided
+// layout. `gathering` copies from the pieces to the whole, else back.
 tl::expected<std::vector<concat_part>, std::string>
 concat_parts(const tensor_desc& whole, const std::vector<tensor_desc>& pieces,
              std::int64_t written_axis, bool gathering) {
@@ -31,6 +35,31 @@ concat_parts(const tensor_desc& whole, const std::vector<tensor_desc>& pieces,
   if (at != whole.dims[*axis])
     return decline("parts have {} along axis {}, the whole {}", at, *axis, whole.dims[*axis]);
   return parts;
+}
+
+std::optional<std::string> not_movable(const kernel_spec& spec) {
+  if (spec.outputs[0].type == dtype::string)
+    return "strings are not moved by kernels";
+  return not_strided(spec);
+}
+
+} // namespace
+
+tl::expected<std::vector<concat_part>, std::string> parts_of_concat(const kernel_spec& spec) {
+  if (auto why = not_movable(spec))
+    return decline("{}", *why);
+  std::vector<tensor_desc> pieces;
+  for (const auto& input : spec.inputs)
+    pieces.push_back(input.desc);
+  // Before opset 4 the axis defaulted to 1.
+  return concat_parts(spec.outputs[0], pieces, spec.attributes->integer("axis", 1), true);
+}
+
+tl::expected<std::vector<concat_part>, std::string> parts_of_split(const kernel_spec& spec) {
+  if (auto why = not_movable(spec))
+    return decline("{}", *why);
+  const std::vector<tensor_desc> pieces{spec.outputs.begin(), spec.outputs.end()};
+  return concat_parts(spec.inputs[0].desc, pieces, spec.attributes->integer("axis", 0), false);
 }
 
 } // namespace troupe::cpu

@@ -13,10 +13,13 @@ struct concat_part {
   std::size_t offset_bytes = 0;
 };
 
-/// How `pieces` lie side by side in `whole` along an axis as written, each in its own strided
-/// layout. `gathering` copies from the pieces to the whole, else back.
+/// The parts of a Concat node: its inputs, copied into output 0. The reason when they are strings,
+/// do not fit together or lie in a blocked layout.
 [[nodiscard]] tl::expected<std::vector<concat_part>, std::string>
-concat_parts(const tensor_desc& whole, const std::vector<tensor_desc>& pieces,
-             std::int64_t written_axis, bool gathering);
+parts_of_concat(const kernel_spec& spec);
+
+/// The same of a Split node: its outputs, copied from input 0.
+[[nodiscard]] tl::expected<std::vector<concat_part>, std::string>
+parts_of_split(const kernel_spec& spec);
 
 } // namespace troupe::cpu

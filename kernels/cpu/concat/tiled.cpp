@@ -3,7 +3,6 @@
 #include "kernels/cpu/concat/parts.hpp"
 #include "kernels/cpu/highway_kernels.hpp"
 #include "kernels/cpu/kernel_function.hpp"
-#include "kernels/cpu/spec.hpp"
 #include "kernels/cpu/tiled_copy.hpp"
 
 namespace troupe::cpu {
@@ -25,15 +24,7 @@ std::vector<moved_part> tiled(const std::vector<concat_part>& parts, int threads
 } // namespace
 
 made_kernel make_tiled_concat(const kernel_spec& spec, weight_cache&) {
-  if (auto why = not_strided(spec))
-    return decline("{}", *why);
-  if (spec.outputs[0].type == dtype::string)
-    return decline("strings are not moved by kernels");
-  std::vector<tensor_desc> pieces;
-  for (const auto& input : spec.inputs)
-    pieces.push_back(input.desc);
-  const auto parts =
-      concat_parts(spec.outputs[0], pieces, spec.attributes->integer("axis", 1), true);
+  const auto parts = parts_of_concat(spec);
   if (!parts)
     return tl::unexpected{parts.error()};
   return make_kernel(
@@ -44,13 +35,7 @@ made_kernel make_tiled_concat(const kernel_spec& spec, weight_cache&) {
 }
 
 made_kernel make_tiled_split(const kernel_spec& spec, weight_cache&) {
-  if (auto why = not_strided(spec))
-    return decline("{}", *why);
-  if (spec.outputs[0].type == dtype::string)
-    return decline("strings are not moved by kernels");
-  const std::vector<tensor_desc> pieces{spec.outputs.begin(), spec.outputs.end()};
-  const auto parts =
-      concat_parts(spec.inputs[0].desc, pieces, spec.attributes->integer("axis", 0), false);
+  const auto parts = parts_of_split(spec);
   if (!parts)
     return tl::unexpected{parts.error()};
   return make_kernel(

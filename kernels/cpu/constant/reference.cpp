@@ -1,8 +1,8 @@
-// Tensors that a node makes by itself. ONNX: Constant-13, ConstantOfShape-9, Range-11.
+// Tensors that a node makes by itself. ONNX: Constant-13, ConstantOfShape-9, Range-11, Range-27.
 
 #include "kernels/cpu/kernel_function.hpp"
+#include "kernels/cpu/number_types.hpp"
 #include "kernels/cpu/reference_kernels.hpp"
-#include "kernels/cpu/spec.hpp"
 
 #include <array>
 #include <cstring>
@@ -66,14 +66,15 @@ made_kernel make_reference_constant_of_shape(const kernel_spec& spec, weight_cac
 }
 
 made_kernel make_reference_range(const kernel_spec& spec, weight_cache&) {
-  return make_numeric(spec.outputs[0].type, [&](auto tag) {
+  return make_number(spec.outputs[0].type, [&](auto tag) {
     using element = typename decltype(tag)::type;
+    using number = computed<element>;
     return make_kernel({}, [count = spec.outputs[0].elements()](const kernel_args& args) {
-      const auto start = *args.inputs[0].as<const element>();
-      const auto step = *args.inputs[2].as<const element>();
+      const auto start = static_cast<number>(*args.inputs[0].as<const element>());
+      const auto step = static_cast<number>(*args.inputs[2].as<const element>());
       for (std::int64_t i = 0; i < count; ++i)
         args.outputs[0].as<element>()[i] =
-            static_cast<element>(start + static_cast<element>(i) * step);
+            static_cast<element>(static_cast<number>(start + static_cast<number>(i) * step));
     });
   });
 }

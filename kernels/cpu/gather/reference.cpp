@@ -1,8 +1,10 @@
 // Picks slices along an axis by index; a negative index counts from the end. ONNX: Gather-13.
 
+#include "kernels/cpu/indices.hpp"
 #include "kernels/cpu/kernel_function.hpp"
+#include "kernels/cpu/number_types.hpp"
+#include "kernels/cpu/parallel.hpp"
 #include "kernels/cpu/reference_kernels.hpp"
-#include "kernels/cpu/spec.hpp"
 
 #include <cstring>
 
@@ -18,24 +20,21 @@ struct gathering {
 };
 
 template <class Index>
-result<void> gather(const gathering& by, const kernel_args& args) {
+result<void> gather(const gathering& by, int threads, const kernel_args& args) {
   const auto* indices = args.inputs[1].as<const Index>();
-  const auto* from = args.inputs[0].data;
-  auto* to = args.outputs[0].data;
-  const auto row_bytes = static_cast<std::size_t>(by.width) * by.slice_bytes;
-  for (std::int64_t outer = 0; outer < by.outer; ++outer)
-    for (std::int64_t pick = 0; pick < by.picks; ++pick) {
-      auto index = static_cast<std::int64_t>(indices[pick]);
-      if (index < -by.width || index >= by.width)
-        return fail(errc::invalid_argument, "Gather: index {} is out of range for an axis of {}",
-                    index, by.width);
-      index += index < 0 ? by.width : 0;
-      std::memcpy(to,
-                  from + static_cast<std::size_t>(index) * by.slice_bytes
-                      + static_cast<std::size_t>(outer) * row_bytes,
+  auto checked = check_indices(indices, by.picks, by.width, "Gather");
+  if (!checked)
+    return checked;
+  const auto cost = static_cast<std::int64_t>(by.slice_bytes) / 4 + 4;
+  parallel_for(threads, by.outer * by.picks, cost, [&](std::int64_t begin, std::int64_t end) {
+    for (auto slice = begin; slice < end; ++slice) {
+      const auto row = slice / by.picks * by.width;
+      const auto from = row + from_front(indices[slice % by.picks], by.width);
+      std::memcpy(args.outputs[0].data + static_cast<std::size_t>(slice) * by.slice_bytes,
+                  args.inputs[0].data + static_cast<std::size_t>(from) * by.slice_bytes,
                   by.slice_bytes);
-      to += by.slice_bytes;
     }
+  });
   return {};
 }
 
@@ -58,16 +57,15 @@ made_kernel make_reference_gather(const kernel_spec& spec, weight_cache&) {
   by.slice_bytes = static_cast<std::size_t>(
                        element_count({data.dims.data() + *axis + 1, data.dims.size() - *axis - 1}))
                    * size_of(data.type);
-  switch (spec.inputs[1].desc.type) {
-    case dtype::int64:
-      return make_kernel({},
-                         [by](const kernel_args& args) { return gather<std::int64_t>(by, args); });
-    case dtype::int32:
-      return make_kernel({},
-                         [by](const kernel_args& args) { return gather<std::int32_t>(by, args); });
-    default:
-      return decline("indices are {}, not INT64 or INT32", to_string(spec.inputs[1].desc.type));
-  }
+  made_kernel made =
+      decline("indices are {}, not INT64 or INT32", to_string(spec.inputs[1].desc.type));
+  visit_index(spec.inputs[1].desc.type, [&](auto tag) {
+    using index = typename decltype(tag)::type;
+    made = make_kernel({}, [by, threads = spec.threads](const kernel_args& args) {
+      return gather<index>(by, threads, args);
+    });
+  });
+  return made;
 }
 
 } // namespace troupe::cpu
