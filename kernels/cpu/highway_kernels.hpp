@@ -22,6 +22,7 @@ made_kernel make_highway_softmax(const kernel_spec& spec, weight_cache& weights)
 // Candidates that only move data: tiles that suit the cache, cut over the thread team.
 
 made_kernel make_nearest_resize(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_separable_resize(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_tiled_concat(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_tiled_reorder(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_tiled_split(const kernel_spec& spec, weight_cache& weights);

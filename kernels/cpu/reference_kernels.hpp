@@ -9,6 +9,7 @@ namespace troupe::cpu {
 // layout_rules.cpp lets an operator meet both.
 
 made_kernel make_reference_argmax(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_average_pool(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_batch_normalization(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_binary(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_cast(const kernel_spec& spec, weight_cache& weights);
@@ -26,10 +27,11 @@ made_kernel make_reference_global_pool(const kernel_spec& spec, weight_cache& we
 made_kernel make_reference_identity(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_layer_normalization(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_logical(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_lp_pool(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_matmul(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_max_pool(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_not(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_pad(const kernel_spec& spec, weight_cache& weights);
-made_kernel make_reference_pool(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_pow(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_range(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_reduce(const kernel_spec& spec, weight_cache& weights);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/cpu/candidate.hpp"
+#include "kernels/cpu/number_types.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -110,8 +111,8 @@ private:
     if (!found.empty())
       std::memcpy(values.data(), found.data(), found.size());
     for (std::size_t i = 0; i < expected.size(); ++i) {
-      const auto wanted = static_cast<double>(expected[i]);
-      const auto got = static_cast<double>(values[i]);
+      const auto wanted = static_cast<double>(static_cast<cpu::computed<T>>(expected[i]));
+      const auto got = static_cast<double>(static_cast<cpu::computed<T>>(values[i]));
       const bool same = wanted == got || (std::isnan(wanted) && std::isnan(got))
                         || std::abs(wanted - got) <= tolerance * std::max(1.0, std::abs(wanted));
       BOOST_TEST(same, "element " << i << " is " << got << ", expected " << wanted);

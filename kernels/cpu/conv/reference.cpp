@@ -1,71 +1,60 @@
 // Convolution by its definition, one to three spatial axes, summed in double precision.
-// ONNX: Conv-11.
+// ONNX: Conv-22.
 
-#include "kernels/cpu/iteration.hpp"
+#include "kernels/cpu/conv/reference_geometry.hpp"
 #include "kernels/cpu/kernel_function.hpp"
+#include "kernels/cpu/number_types.hpp"
+#include "kernels/cpu/parallel.hpp"
 #include "kernels/cpu/reference_kernels.hpp"
-#include "kernels/cpu/spatial.hpp"
-#include "kernels/cpu/spec.hpp"
 
 namespace troupe::cpu {
 
 namespace {
 
-struct convolution {
-  spatial input;
-  spatial weights;
-  spatial output;
-  spatial_window moves;
-  std::int64_t groups;
-
-  float at(const float* x, const float* w, std::int64_t image, std::int64_t channel,
-           const spatial_index& place) const {
-    const auto per_group = output.channels / groups;
-    const auto first = channel / per_group * weights.channels;
-    double sum = 0;
-    for_each_tap(moves, place, input.sizes,
-                 [&](const spatial_index& tap, const spatial_index& from) {
-                   for (std::int64_t c = 0; c < weights.channels; ++c)
-                     sum += static_cast<double>(x[input.offset(image, first + c, from)])
-                            * static_cast<double>(w[weights.offset(channel, c, tap)]);
-                 });
-    return static_cast<float>(sum);
-  }
-};
+template <class T>
+double sum_at(const reference_convolution& conv, const T* x, const T* w, std::int64_t image,
+              std::int64_t channel, const spatial_index& place) {
+  const auto per_group = conv.output.channels / conv.groups;
+  const auto first = channel / per_group * conv.weights.channels;
+  double sum = 0;
+  for_each_tap(conv.moves, place, conv.input.sizes,
+               [&](const spatial_index& tap, const spatial_index& from) {
+                 for (std::int64_t c = 0; c < conv.weights.channels; ++c)
+                   sum += static_cast<double>(static_cast<computed<T>>(
+                              x[conv.input.offset(image, first + c, from)]))
+                          * static_cast<double>(
+                              static_cast<computed<T>>(w[conv.weights.offset(channel, c, tap)]));
+               });
+  return sum;
+}
 
 } // namespace
 
 made_kernel make_reference_conv(const kernel_spec& spec, weight_cache&) {
-  if (auto why = not_plain_float(spec))
-    return decline("{}", *why);
-  const auto& weights = spec.inputs[1].desc.dims;
-  if (weights.size() != spec.inputs[0].desc.dims.size() || weights.size() < 3)
-    return decline("weights {} do not match input {}", to_string(weights),
-                   to_string(spec.inputs[0].desc.dims));
-  const auto moves = sliding_window(*spec.attributes, spec.inputs[0].desc.dims,
-                                    {weights.data() + 2, weights.size() - 2});
-  if (!moves)
-    return decline("{}", moves.error().text);
-  if (moves->size() > 3)
-    return decline("{} spatial axes: at most 3 are supported", moves->size());
-  const convolution conv{spatial_of(spec.inputs[0].desc), spatial_of(spec.inputs[1].desc),
-                         spatial_of(spec.outputs[0]), spatial_window_of(*moves),
-                         spec.attributes->integer("group", 1)};
-  if (conv.groups < 1 || conv.weights.channels * conv.groups != conv.input.channels
-      || conv.output.channels % conv.groups != 0)
-    return decline("{} groups of {} channels do not make the input's {}", conv.groups,
-                   conv.weights.channels, conv.input.channels);
-  return make_kernel({}, [conv](const kernel_args& args) {
-    const auto* x = args.inputs[0].as<const float>();
-    const auto* w = args.inputs[1].as<const float>();
-    const auto* bias = has_data(args, 2) ? args.inputs[2].as<const float>() : nullptr;
-    auto* y = args.outputs[0].as<float>();
-    for (std::int64_t image = 0; image < conv.output.images; ++image)
-      for (std::int64_t channel = 0; channel < conv.output.channels; ++channel)
-        for_each_place(conv.output.sizes, [&](const spatial_index& place) {
-          y[conv.output.offset(image, channel, place)] =
-              conv.at(x, w, image, channel, place) + (bias ? bias[channel] : 0.0F);
-        });
+  const auto found = reference_convolution_of(spec, false);
+  if (!found)
+    return tl::unexpected{found.error()};
+  return make_floating(spec.inputs[0].desc.type, [&](auto tag) {
+    using element = typename decltype(tag)::type;
+    return make_kernel({}, [conv = *found, threads = spec.threads](const kernel_args& args) {
+      const auto* x = args.inputs[0].as<const element>();
+      const auto* w = args.inputs[1].as<const element>();
+      const auto* bias = has_data(args, 2) ? args.inputs[2].as<const element>() : nullptr;
+      auto* y = args.outputs[0].as<element>();
+      const auto planes = conv.output.images * conv.output.channels;
+      parallel_for(threads, planes, parallel_threshold, [&](std::int64_t begin, std::int64_t end) {
+        for (auto plane = begin; plane < end; ++plane) {
+          const auto image = plane / conv.output.channels;
+          const auto channel = plane % conv.output.channels;
+          const auto more = bias ? static_cast<computed<element>>(bias[channel]) : 0;
+          for_each_place(conv.output.sizes, [&](const spatial_index& place) {
+            const auto sum = sum_at(conv, x, w, image, channel, place);
+            y[conv.output.offset(image, channel, place)] =
+                static_cast<element>(static_cast<computed<element>>(sum) + more);
+          });
+        }
+      });
+    });
   });
 }
 

@@ -6,32 +6,42 @@
 #include "kernels/cpu/spec.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
 
 namespace troupe::cpu {
 
 bool resize_axis::is_identity() const noexcept {
-  for (std::size_t i = 0; i < low.size(); ++i)
-    if (low[i] != static_cast<std::int64_t>(i) || weight[i] != 0.0F)
+  const auto count = static_cast<std::int64_t>(weight.size()) / taps;
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (!outside.empty() && outside[static_cast<std::size_t>(i)])
       return false;
+    for (auto tap = i * taps; tap < (i + 1) * taps; ++tap) {
+      const auto at = static_cast<std::size_t>(tap);
+      if (from[at] == i ? weight[at] != 1.0F && weight[at] != 0.0F : weight[at] != 0.0F)
+        return false;
+    }
+  }
   return true;
 }
 
-namespace {
-
-float source_coordinate(const resize_rule& rule, std::int64_t at, std::int64_t from,
-                        std::int64_t to, float scale) {
+float source_coordinate(const resize_rule& rule, const resize_extent& axis, std::int64_t at) {
   const auto x = static_cast<float>(at);
-  const auto out = static_cast<float>(to);
-  const auto in = static_cast<float>(from);
+  const auto out = static_cast<float>(axis.to);
+  const auto in = static_cast<float>(axis.from);
+  const float scale = axis.scale;
+  if (rule.crops()) {
+    const float begin = axis.roi_begin * (in - 1.0F);
+    const float width = (axis.roi_end - axis.roi_begin) * (in - 1.0F);
+    return axis.to > 1 ? begin + x * width / (out - 1.0F) : begin + 0.5F * width;
+  }
   if (scale == 1.0F)
     return x;
   if (rule.simple || rule.coordinates == "asymmetric")
     return x / scale;
   if (rule.coordinates == "pytorch_half_pixel")
-    return to > 1 ? (x + 0.5F) / scale - 0.5F : 0.0F;
+    return axis.to > 1 ? (x + 0.5F) / scale - 0.5F : 0.0F;
   if (rule.coordinates == "align_corners")
-    return to > 1 ? x * (in - 1.0F) / (out - 1.0F) : 0.0F;
+    return axis.to > 1 ? x * (in - 1.0F) / (out - 1.0F) : 0.0F;
   if (rule.coordinates == "tf_half_pixel_for_nn")
     return (x + 0.5F) / scale;
   if (rule.coordinates == "half_pixel_symmetric") {
@@ -41,44 +51,67 @@ float source_coordinate(const resize_rule& rule, std::int64_t at, std::int64_t f
   return (x + 0.5F) / scale - 0.5F;
 }
 
-float rounded(const resize_rule& rule, float x, float scale) {
-  if (rule.simple)
-    return scale < 1.0F ? std::ceil(x) : std::floor(x); // as runtimes of that time settled on
-  if (rule.rounding == "floor")
-    return std::floor(x);
-  if (rule.rounding == "ceil")
-    return std::ceil(x);
-  if (rule.rounding == "round_prefer_ceil")
-    return std::floor(x + 0.5F);
-  return std::ceil(x - 0.5F);
+tl::expected<resize_rule, std::string> resize_rule_of(const kernel_spec& spec) {
+  resize_rule rule;
+  const auto mode = spec.attributes->text("mode", "nearest");
+  if (mode == "linear" || mode == "bilinear")
+    rule.how = resize_rule::mode::linear;
+  else if (mode == "cubic")
+    rule.how = resize_rule::mode::cubic;
+  else if (mode != "nearest")
+    return decline("mode '{}' is not known", mode);
+  rule.simple = spec.version < 11 || spec.op_type == "Upsample";
+  rule.coordinates = spec.attributes->text("coordinate_transformation_mode", "half_pixel");
+  rule.rounding = spec.attributes->text("nearest_mode", "round_prefer_floor");
+  rule.antialias = spec.attributes->integer("antialias", 0) != 0;
+  rule.exclude_outside = spec.attributes->integer("exclude_outside", 0) != 0;
+  rule.cubic_coefficient = spec.attributes->real("cubic_coeff_a", -0.75F);
+  rule.extrapolation = spec.attributes->real("extrapolation_value", 0.0F);
+  constexpr std::string_view known[] = {
+      "half_pixel",           "pytorch_half_pixel",   "align_corners",     "asymmetric",
+      "tf_half_pixel_for_nn", "half_pixel_symmetric", "tf_crop_and_resize"};
+  if (std::ranges::find(known, rule.coordinates) == std::end(known))
+    return decline("coordinate mode '{}' is not known", rule.coordinates);
+  return rule;
+}
+
+namespace {
+
+// What output sizes say. Where the aspect ratio is kept, the sizes asked for give one scale for all
+// axes, of which the output's sizes are rounded.
+tl::expected<std::vector<float>, std::string> scales_of_sizes(const kernel_spec& spec) {
+  const auto& from = spec.inputs[0].desc.dims;
+  const auto& to = spec.outputs[0].dims;
+  std::vector<float> scales;
+  for (std::size_t axis = 0; axis < from.size(); ++axis)
+    scales.push_back(static_cast<float>(to[axis])
+                     / static_cast<float>(std::max<std::int64_t>(from[axis], 1)));
+  const auto policy = spec.attributes->text("keep_aspect_ratio_policy", "stretch");
+  if (policy == "stretch" || !has_input(spec, 3))
+    return scales;
+  const auto wanted = constant_integers(spec, 3);
+  if (!wanted)
+    return decline("sizes that keep the aspect ratio are not an initializer");
+  auto axes = spec.attributes->integers("axes");
+  if (axes.empty())
+    for (std::size_t axis = 0; axis < from.size(); ++axis)
+      axes.push_back(static_cast<std::int64_t>(axis));
+  float scale = policy == "not_larger" ? std::numeric_limits<float>::infinity() : 0.0F;
+  for (std::size_t i = 0; i < axes.size() && i < wanted->size(); ++i)
+    if (const auto axis = axis_index(axes[i], from.size()); axis && from[*axis] > 0) {
+      const auto one = static_cast<float>((*wanted)[i]) / static_cast<float>(from[*axis]);
+      scale = policy == "not_larger" ? std::min(scale, one) : std::max(scale, one);
+    }
+  for (const auto named : axes)
+    if (const auto axis = axis_index(named, from.size()))
+      scales[*axis] = scale;
+  return scales;
 }
 
 } // namespace
 
-tl::expected<resize_rule, std::string> resize_rule_of(const kernel_spec& spec) {
-  resize_rule rule;
-  const auto mode = spec.attributes->text("mode", "nearest");
-  if (mode != "nearest" && mode != "linear" && mode != "bilinear")
-    return decline("mode '{}' is not supported", mode);
-  rule.linear = mode != "nearest";
-  rule.simple = spec.version < 11 || spec.op_type == "Upsample";
-  rule.coordinates = spec.attributes->text("coordinate_transformation_mode", "half_pixel");
-  rule.rounding = spec.attributes->text("nearest_mode", "round_prefer_floor");
-  constexpr std::string_view known[] = {"half_pixel",           "pytorch_half_pixel",
-                                        "align_corners",        "asymmetric",
-                                        "tf_half_pixel_for_nn", "half_pixel_symmetric"};
-  if (std::ranges::find(known, rule.coordinates) == std::end(known))
-    return decline("coordinate mode '{}' is not supported", rule.coordinates);
-  if (spec.attributes->integer("antialias", 0) != 0)
-    return decline("antialias is not supported");
-  if (spec.attributes->text("keep_aspect_ratio_policy", "stretch") != "stretch")
-    return decline("an aspect ratio policy is not supported");
-  return rule;
-}
-
 tl::expected<std::vector<float>, std::string> constant_scales(const kernel_spec& spec) {
   const auto& from = spec.inputs[0].desc.dims;
-  const auto& to = spec.outputs[0].dims;
   const bool early = spec.version < 11 || spec.op_type == "Upsample";
   const std::size_t scales_at = early ? 1 : 2;
   std::vector<float> scales;
@@ -93,10 +126,7 @@ tl::expected<std::vector<float>, std::string> constant_scales(const kernel_spec&
     const auto listed = elements_of<float>(constant->data);
     scales.assign(listed.begin(), listed.end());
   } else {
-    for (std::size_t axis = 0; axis < from.size(); ++axis)
-      scales.push_back(static_cast<float>(to[axis])
-                       / static_cast<float>(std::max<std::int64_t>(from[axis], 1)));
-    return scales;
+    return scales_of_sizes(spec);
   }
   const auto axes = spec.attributes->integers("axes");
   if (!axes.empty()) {
@@ -109,29 +139,6 @@ tl::expected<std::vector<float>, std::string> constant_scales(const kernel_spec&
   if (scales.size() != from.size())
     return decline("{} scales for rank {}", scales.size(), from.size());
   return scales;
-}
-
-resize_axis resize_axis_of(const resize_rule& rule, std::int64_t from, std::int64_t to,
-                           float scale) {
-  resize_axis axis;
-  for (std::int64_t at = 0; at < to; ++at) {
-    const float x = source_coordinate(rule, at, from, to, scale);
-    const auto inside = [from](float position) {
-      return std::clamp<std::int64_t>(static_cast<std::int64_t>(position), 0, from - 1);
-    };
-    if (rule.linear) {
-      const float clamped = std::clamp(x, 0.0F, static_cast<float>(from - 1));
-      const float low = std::floor(clamped);
-      axis.low.push_back(inside(low));
-      axis.high.push_back(inside(low + 1.0F));
-      axis.weight.push_back(clamped - low);
-    } else {
-      axis.low.push_back(inside(rounded(rule, x, scale)));
-      axis.high.push_back(axis.low.back());
-      axis.weight.push_back(0.0F);
-    }
-  }
-  return axis;
 }
 
 } // namespace troupe::cpu

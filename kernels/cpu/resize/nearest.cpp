@@ -60,8 +60,8 @@ made_kernel make_nearest_resize(const kernel_spec& spec, weight_cache&) {
   const auto rule = resize_rule_of(spec);
   if (!rule)
     return tl::unexpected{rule.error()};
-  if (rule->linear)
-    return decline("the mode is linear");
+  if (rule->how != resize_rule::mode::nearest || rule->crops())
+    return decline("the mode is not nearest, or crops");
   const auto& from = spec.inputs[0].desc;
   const auto& to = spec.outputs[0];
   if (from.dims.size() != 4 || from.format != to.format || from.elements() == 0)
@@ -80,8 +80,8 @@ made_kernel make_nearest_resize(const kernel_spec& spec, weight_cache&) {
                from.dims[3],
                to.dims[3],
                last ? from.dims[1] : 1,
-               resize_axis_of(*rule, from.dims[2], to.dims[2], (*scales)[2]).low,
-               resize_axis_of(*rule, from.dims[3], to.dims[3], (*scales)[3]).low};
+               resize_axis_of(*rule, from.dims[2], to.dims[2], (*scales)[2]).from,
+               resize_axis_of(*rule, from.dims[3], to.dims[3], (*scales)[3]).from};
   return make_kernel(
       {.name = "nearest"}, [by = std::move(by), threads = spec.threads](const kernel_args& args) {
         const auto* x = args.inputs[0].as<const float>();

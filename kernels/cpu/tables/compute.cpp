@@ -49,11 +49,20 @@ constexpr std::array gemm{
     candidate{"reference", make_reference_gemm},
 };
 
-constexpr std::array pool{
+constexpr std::array max_pool{
     candidate{"onednn", make_onednn_pool, fused},
     candidate{"onednn", make_onednn_pool},
-    candidate{"reference", make_reference_pool},
+    candidate{"reference", make_reference_max_pool},
 };
+
+constexpr std::array average_pool{
+    candidate{"onednn", make_onednn_pool, fused},
+    candidate{"onednn", make_onednn_pool},
+    candidate{"reference", make_reference_average_pool},
+};
+
+constexpr std::array lp_pool{candidate{"reference", make_reference_lp_pool}};
+constexpr std::array global_lp_pool{candidate{"reference", make_reference_global_pool}};
 
 constexpr std::array global_pool{
     candidate{"highway", make_highway_global_average},
@@ -89,8 +98,10 @@ constexpr std::array operators{
     operator_entry{"", "ConvTranspose", conv_transpose, 2},
     operator_entry{"", "MatMul", matmul, 2},
     operator_entry{"", "Gemm", gemm, 2},
-    operator_entry{"", "MaxPool", pool},
-    operator_entry{"", "AveragePool", pool},
+    operator_entry{"", "MaxPool", max_pool},
+    operator_entry{"", "AveragePool", average_pool},
+    operator_entry{"", "LpPool", lp_pool},
+    operator_entry{"", "GlobalLpPool", global_lp_pool},
     operator_entry{"", "GlobalMaxPool", global_pool},
     operator_entry{"", "GlobalAveragePool", global_pool},
     operator_entry{"", "BatchNormalization", batch_normalization, 5},

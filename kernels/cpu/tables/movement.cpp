@@ -33,6 +33,7 @@ constexpr std::array reorder{
 
 constexpr std::array resize{
     candidate{"nearest", make_nearest_resize},
+    candidate{"separable", make_separable_resize},
     candidate{"reference", make_reference_resize},
 };
 constexpr std::array shape{candidate{"reference", make_reference_shape}};

@@ -60,6 +60,7 @@ result<void> infer_global_pool(inference& at) {
 constexpr std::array rules{
     infer_entry{"AveragePool", 1, 1, 1, infer_pool},
     infer_entry{"GlobalAveragePool", 1, 1, 1, infer_global_pool},
+    infer_entry{"GlobalLpPool", 1, 1, 1, infer_global_pool},
     infer_entry{"GlobalMaxPool", 1, 1, 1, infer_global_pool},
     infer_entry{"LpPool", 1, 1, 1, infer_pool},
     infer_entry{"MaxPool", 1, 1, 2, infer_pool},

@@ -1,5 +1,6 @@
 #include "runtime/graph/infer/inference.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numeric>
@@ -45,13 +46,63 @@ result<void> set_scaled(inference& at, std::span<const float> scales,
   return {};
 }
 
+// Of a crop: scales of the region of interest, which input 1 holds as [begins, ends] from 0 to 1.
+result<void> set_cropped(inference& at, std::span<const float> scales,
+                         std::span<const std::size_t> axes) {
+  const auto roi = floats(at, 1);
+  if (!roi || scales.size() != axes.size() || roi->size() != 2 * axes.size())
+    return fail(errc::invalid_argument,
+                "an FP32 initializer of {} numbers and {} scales expected for a crop",
+                2 * axes.size(), axes.size());
+  auto out = *at.dims(0);
+  for (std::size_t index = 0; index < axes.size(); ++index) {
+    const auto part = (*roi)[index + axes.size()] - (*roi)[index];
+    auto& size = out[axes[index]];
+    const auto scaled_size =
+        size.known() ? std::floor(static_cast<float>(size.size()) * part * scales[index]) : 0.0F;
+    if (!(scaled_size >= 0.0F && scaled_size < 0x1p40F))
+      return fail(errc::invalid_argument, "a size of 0 or more expected, {} found", scaled_size);
+    if (part != 1.0F || scales[index] != 1.0F)
+      size = size.known() ? dim{static_cast<std::int64_t>(scaled_size)} : at.symbols().fresh_dim();
+  }
+  at.set(0, at.type(0), std::move(out));
+  return {};
+}
+
+// The sizes give one scale: the least that reaches all of them, or the greatest that goes beyond
+// none.
+result<void> set_proportional(inference& at, std::span<const element> sizes,
+                              std::span<const std::size_t> axes) {
+  const auto policy = at.attributes().text("keep_aspect_ratio_policy");
+  if (policy != "not_larger" && policy != "not_smaller")
+    return fail(errc::invalid_argument,
+                "keep_aspect_ratio_policy stretch, not_larger or not_smaller expected, '{}' found",
+                policy);
+  auto out = *at.dims(0);
+  std::optional<float> scale;
+  bool known = true;
+  for (std::size_t index = 0; index < axes.size(); ++index) {
+    const auto from = out[axes[index]];
+    known = known && sizes[index].is_number() && from.known() && from.size() > 0;
+    if (!known)
+      break;
+    const auto one = static_cast<float>(sizes[index].number()) / static_cast<float>(from.size());
+    scale = !scale ? one : policy == "not_larger" ? std::min(*scale, one) : std::max(*scale, one);
+  }
+  for (auto axis : axes)
+    out[axis] = known && scale ? dim{static_cast<std::int64_t>(
+                    std::floor(*scale * static_cast<float>(out[axis].size()) + 0.5F))}
+                               : at.symbols().fresh_dim();
+  at.set(0, at.type(0), std::move(out));
+  return {};
+}
+
 result<void> set_sizes(inference& at, std::span<const element> sizes,
                        std::span<const std::size_t> axes) {
   if (sizes.size() != axes.size())
     return fail(errc::invalid_argument, "{} sizes expected, {} found", axes.size(), sizes.size());
   if (at.attributes().text("keep_aspect_ratio_policy", "stretch") != "stretch")
-    return fail(errc::unimplemented, "keep_aspect_ratio_policy '{}' is not supported",
-                at.attributes().text("keep_aspect_ratio_policy"));
+    return set_proportional(at, sizes, axes);
   auto out = *at.dims(0);
   for (std::size_t index = 0; index < axes.size(); ++index) {
     const auto& size = sizes[index];
@@ -71,9 +122,6 @@ result<void> infer_resize(inference& at) {
     at.set(0, at.type(0), std::nullopt);
     return {};
   }
-  if (at.attributes().text("coordinate_transformation_mode") == "tf_crop_and_resize")
-    return fail(errc::unimplemented,
-                "coordinate_transformation_mode tf_crop_and_resize is not supported");
   std::vector<std::int64_t> named = at.attributes().integers("axes");
   if (named.empty()) {
     named.resize(data->size());
@@ -88,6 +136,8 @@ result<void> infer_resize(inference& at) {
     if (!sizes.empty())
       return set_sizes(at, sizes, *axes);
   } else if (const auto scales = floats(at, scales_input); scales && !scales->empty()) {
+    if (at.attributes().text("coordinate_transformation_mode") == "tf_crop_and_resize")
+      return set_cropped(at, *scales, *axes);
     return set_scaled(at, *scales, *axes);
   } else if (!at.has(scales_input) || at.length(scales_input) == 0) {
     return fail(errc::invalid_argument, "scales or sizes expected, neither found");

@@ -1,0 +1,125 @@
+// Interpolation of images along their rows and columns, one after the other: the input rows that
+// make an output row are summed first, then the columns of that sum. Works in both strided layouts;
+// any mode.
+
+#include "kernels/cpu/highway_kernels.hpp"
+#include "kernels/cpu/kernel_function.hpp"
+#include "kernels/cpu/parallel.hpp"
+#include "kernels/cpu/resize/resize.hpp"
+#include "kernels/cpu/spec.hpp"
+
+#include <algorithm>
+
+namespace troupe::cpu {
+
+namespace {
+
+// Images as [planes, rows, columns, run]: a run is what moves as one, all channels of a position in
+// channels-last layout, else a single element.
+struct interpolation {
+  std::int64_t planes = 1;
+  std::int64_t rows_in = 1, rows_out = 1;
+  std::int64_t columns_in = 1, columns_out = 1;
+  std::int64_t run = 1;
+  resize_axis down;
+  resize_axis across;
+  std::int64_t parts = 1; ///< that run at once, each with a row of its own
+
+  [[nodiscard]] std::int64_t row_elements() const noexcept { return columns_in * run; }
+
+  // `sum` = the input rows of an output row, weighted.
+  void sum_rows(const float* plane, std::int64_t row, float* sum) const {
+    const auto width = row_elements();
+    for (std::int64_t tap = 0; tap < down.taps; ++tap) {
+      const auto t = static_cast<std::size_t>(row * down.taps + tap);
+      const float* from = plane + down.from[t] * width;
+      const float weight = down.weight[t];
+      if (tap == 0)
+        for (std::int64_t i = 0; i < width; ++i)
+          sum[i] = weight * from[i];
+      else if (weight != 0.0F)
+        for (std::int64_t i = 0; i < width; ++i)
+          sum[i] += weight * from[i];
+    }
+  }
+
+  void fill_row(const float* sum, float* to) const {
+    const auto* from = across.from.data();
+    const auto* weight = across.weight.data();
+    for (std::int64_t column = 0; column < columns_out; ++column, to += run) {
+      if (run == 1) {
+        float value = 0.0F;
+        for (std::int64_t tap = 0; tap < across.taps; ++tap)
+          value += weight[tap] * sum[from[tap]];
+        *to = value;
+      } else {
+        std::fill_n(to, run, 0.0F);
+        for (std::int64_t tap = 0; tap < across.taps; ++tap) {
+          const float* source = sum + from[tap] * run;
+          for (std::int64_t i = 0; i < run; ++i)
+            to[i] += weight[tap] * source[i];
+        }
+      }
+      from += across.taps;
+      weight += across.taps;
+    }
+  }
+
+  void run_rows(const float* x, float* y, float* sum, std::int64_t begin, std::int64_t end) const {
+    for (auto at = begin; at < end; ++at) {
+      sum_rows(x + at / rows_out * rows_in * row_elements(), at % rows_out, sum);
+      fill_row(sum, y + at * columns_out * run);
+    }
+  }
+};
+
+} // namespace
+
+made_kernel make_separable_resize(const kernel_spec& spec, weight_cache&) {
+  if (auto why = not_plain_float(spec, 1))
+    return decline("{}", *why);
+  const auto rule = resize_rule_of(spec);
+  if (!rule)
+    return tl::unexpected{rule.error()};
+  if (rule->crops())
+    return decline("the mode crops");
+  const auto& from = spec.inputs[0].desc;
+  const auto& to = spec.outputs[0];
+  if (from.dims.size() != 4 || from.format != to.format || from.elements() == 0)
+    return decline("expected images of four axes in one layout, found {}", to_string(from.dims));
+  const auto scales = constant_scales(spec);
+  if (!scales)
+    return tl::unexpected{scales.error()};
+  if (scales->empty())
+    return decline("the scales are not an initializer");
+  if (from.dims[0] != to.dims[0] || from.dims[1] != to.dims[1] || (*scales)[0] != 1.0F
+      || (*scales)[1] != 1.0F)
+    return decline("images or channels are resized too");
+  const bool last = from.format == layout::channels_last;
+  interpolation by{from.dims[0] * (last ? 1 : from.dims[1]),
+                   from.dims[2],
+                   to.dims[2],
+                   from.dims[3],
+                   to.dims[3],
+                   last ? from.dims[1] : 1,
+                   resize_axis_of(*rule, from.dims[2], to.dims[2], (*scales)[2]),
+                   resize_axis_of(*rule, from.dims[3], to.dims[3], (*scales)[3])};
+  const auto rows = by.planes * by.rows_out;
+  by.parts = std::max<std::int64_t>(std::min<std::int64_t>(spec.threads, rows), 1);
+  const auto cost = rows * by.row_elements() * by.down.taps / by.parts
+                    + rows * by.columns_out * by.run * by.across.taps / by.parts;
+  return make_kernel(
+      {.name = "separable",
+       .workspace_bytes = static_cast<std::size_t>(by.parts * by.row_elements()) * sizeof(float)},
+      [by = std::move(by), rows, cost, threads = spec.threads](const kernel_args& args) {
+        auto* sums = reinterpret_cast<float*>(args.workspace.data());
+        parallel_for(threads, by.parts, cost, [&](std::int64_t begin, std::int64_t end) {
+          for (auto part = begin; part < end; ++part)
+            by.run_rows(args.inputs[0].as<const float>(), args.outputs[0].as<float>(),
+                        sums + part * by.row_elements(), rows * part / by.parts,
+                        rows * (part + 1) / by.parts);
+        });
+      });
+}
+
+} // namespace troupe::cpu
