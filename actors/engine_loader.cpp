@@ -69,6 +69,10 @@ result<loaded_model> load_version(const repository::model_folder& folder,
   exec::model_options options;
   options.batch_buckets = std::move(*buckets);
   options.tuning = setup.tuning;
+  auto invariant = repository::batch_invariant(folder, setup.with.batch_invariant);
+  if (!invariant)
+    return propagate(std::move(invariant));
+  options.batch_invariant = *invariant;
   for (const auto& on : setup.devices) {
     auto model = exec::model::load(version.file, on, options);
     if (!model)
@@ -84,6 +88,10 @@ result<loaded_model> load_version(const repository::model_folder& folder,
       folder, first.io(), first.rows_independent() ? "" : first.why_rows_depend(), defaults);
   if (!configured)
     return propagate(std::move(configured));
+  if (options.batch_invariant && configured->io.max_batch_size > 0 && !first.rows_independent())
+    return fail(errc::invalid_argument,
+                "model {}: its rows cannot be batch-invariant: {}; expected max_batch_size: 0",
+                folder.name, first.why_rows_depend());
   for (const auto& note : configured->notes)
     spdlog::info("model {}, version {}: {}", folder.name, version.version, note);
   made.warm_up = warm_up_of(*configured);

@@ -64,6 +64,8 @@ void add_model_options(CLI::App& command, engine_options& into) {
       .add_option("--tune", into.tuning,
                   "Measure kernels where several would do, and keep the choices in this file")
       ->type_name("FILE");
+  command.add_flag("--batch-invariant", into.batch_invariant,
+                   "The same bits for a row in any batch, on any number of threads");
 }
 
 void add_shape_options(CLI::App& command, engine_options& into) {
@@ -84,6 +86,7 @@ result<std::shared_ptr<exec::model>> load_engine(const engine_options& from) {
   if (!device)
     return propagate(device);
   exec::model_options options;
+  options.batch_invariant = from.batch_invariant;
   if (!from.tuning.empty()) {
     auto tuned = plan::tuning::open(from.tuning, **device);
     if (!tuned)

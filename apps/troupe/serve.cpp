@@ -277,6 +277,8 @@ action add_serve(CLI::App& command) {
                   "Measure kernels where several would do, and keep the choices in this file: "
                   "the first plan for new shapes takes seconds, then never again")
       ->type_name("FILE");
+  command.add_flag("--batch-invariant", from->with.batch_invariant,
+                   "The same bits for a row in any batch, on any number of threads");
   command.add_option("--log-level", from->log_level, "Least severe message to log")
       ->check(CLI::IsMember({"debug", "info", "warning", "error", "off"}))
       ->capture_default_str();

@@ -3,11 +3,13 @@
 #include "kernels/cpu/cpu_device.hpp"
 #include "runtime/exec/buckets.hpp"
 #include "runtime/exec/plan_cache.hpp"
+#include "runtime/exec/row_by_row.hpp"
 #include "runtime/graph/row_flow.hpp"
 #include "runtime/onnx/import.hpp"
 #include "runtime/passes/pass_gate.hpp"
 #include "runtime/plan/build.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace troupe::exec {
@@ -59,11 +61,35 @@ struct model::impl {
   weight_cache weights;
   batch_buckets buckets;
   std::shared_ptr<plan::tuning> tuning;
+  bool batch_invariant;
   mutable plan_cache plans;
+  plan_cache plans_of_part; ///< for one row and one thread, of a batch-invariant model
 
   impl(std::shared_ptr<device> device, const model_options& options)
       : on{std::move(device)}, buckets{options.batch_buckets}, tuning{options.tuning},
-        plans{options.max_cached_plans} {}
+        batch_invariant{options.batch_invariant}, plans{options.max_cached_plans},
+        plans_of_part{options.max_cached_plans} {}
+
+  result<plan_cache::plan_ptr> build(std::span<const shape> dims, device& runs_on,
+                                     plan::tuning* tuned) {
+    return plan::build(optimised, dims, runs_on, weights, {.host = host.get(), .tuned = tuned});
+  }
+
+  // One thread and, where rows are independent, one row: nothing that a kernel could split or block
+  // in another way.
+  result<plan_cache::plan_ptr> build_invariant(std::span<const shape> dims) {
+    const auto rows = dims.empty() || dims[0].empty() ? 0 : dims[0][0];
+    const auto in_rows = [&](const shape& of) { return !of.empty() && of[0] == rows; };
+    const bool apart = why_rows_depend.empty() && rows > 1 && std::ranges::all_of(dims, in_rows);
+    std::vector<shape> part{dims.begin(), dims.end()};
+    if (apart)
+      for (auto& each : part)
+        each[0] = 1;
+    auto made = plans_of_part.find_or_make(part, [&] { return build(part, *host, nullptr); });
+    if (!made)
+      return propagate(made);
+    return row_by_row(*std::move(made), apart ? rows : 1, on->properties().threads);
+  }
 };
 
 model::model(std::unique_ptr<impl> made) : impl_{std::move(made)} {}
@@ -72,6 +98,9 @@ model::~model() = default;
 result<std::shared_ptr<model>> model::load(const std::filesystem::path& file,
                                            std::shared_ptr<device> on,
                                            const model_options& options) {
+  if (options.batch_invariant && on->properties().kind != "cpu")
+    return fail(errc::unimplemented, "batch-invariant outputs take a cpu device, not {}",
+                on->properties().name);
   auto imported = onnx::import_file(file);
   if (!imported)
     return propagate(imported);
@@ -135,8 +164,8 @@ std::shared_ptr<const plan::plan> model::find_plan(std::span<const shape> dims) 
 
 result<std::shared_ptr<const plan::plan>> model::make_plan(std::span<const shape> dims) {
   return impl_->plans.find_or_make(dims, [&] {
-    return plan::build(impl_->optimised, dims, *impl_->on, impl_->weights,
-                       {.host = impl_->host.get(), .tuned = impl_->tuning.get()});
+    return impl_->batch_invariant ? impl_->build_invariant(dims)
+                                  : impl_->build(dims, *impl_->on, impl_->tuning.get());
   });
 }
 

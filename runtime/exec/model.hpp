@@ -21,6 +21,10 @@ struct model_options {
   std::size_t max_cached_plans = 64;         ///< bound of the plan cache; least recently used leave
   std::vector<std::int64_t> batch_buckets{}; ///< sizes beside 1, 2, 4, … worth a plan
   std::shared_ptr<plan::tuning> tuning{};    ///< chooses kernels by measuring them; null: does not
+  /// A row's outputs are the same bits whatever the batch, its padding and the number of threads:
+  /// rows are computed one by one, each on one thread, with kernels in the order of the table.
+  /// Models whose rows depend on each other run as they come, on one thread. On CPU devices only.
+  bool batch_invariant = false;
 };
 
 /// A loaded model on one device: the optimised graph, its packed weights and a bounded cache of

@@ -156,7 +156,8 @@ result<void> set_batching(configured_model& made, const model_folder& of,
 result<void> set_parameters(configured_model& made, const model_folder& of) {
   constexpr std::string_view warm_up = "troupe.warmup.";
   for (const auto& [key, value] : of.config.parameters) {
-    if (!key.starts_with("troupe.") || key == "troupe.batching" || key == "troupe.buckets")
+    if (!key.starts_with("troupe.") || key == "troupe.batching" || key == "troupe.buckets"
+        || key == "troupe.batch_invariant")
       continue;
     if (key == "troupe.softmax") {
       made.softmax = split(value, ',');
@@ -171,7 +172,7 @@ result<void> set_parameters(configured_model& made, const model_folder& of) {
     if (input.empty())
       return fail(errc::invalid_argument,
                   "model {}: unknown parameter \"{}\"; known are troupe.softmax, troupe.batching, "
-                  "troupe.buckets, troupe.warmup.INPUT",
+                  "troupe.buckets, troupe.batch_invariant, troupe.warmup.INPUT",
                   of.name, key);
     if (std::none_of(made.io.inputs.begin(), made.io.inputs.end(),
                      [&](const auto& one) { return one.name == input; }))
@@ -200,6 +201,17 @@ result<std::vector<std::int64_t>> batch_buckets(const model_folder& of) {
   std::sort(buckets.begin(), buckets.end());
   buckets.erase(std::unique(buckets.begin(), buckets.end()), buckets.end());
   return buckets;
+}
+
+result<bool> batch_invariant(const model_folder& of, bool unless_said) {
+  const auto at = of.config.parameters.find("troupe.batch_invariant");
+  if (at == of.config.parameters.end())
+    return unless_said;
+  if (at->second != "true" && at->second != "false")
+    return fail(errc::invalid_argument,
+                "model {}: troupe.batch_invariant: expected true or false, got \"{}\"", of.name,
+                at->second);
+  return at->second == "true";
 }
 
 result<configured_model> configure(const model_folder& of, const signature& declared,

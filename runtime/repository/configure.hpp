@@ -30,10 +30,14 @@ struct configured_model {
 /// Batch sizes worth plans of their own: preferred sizes and `troupe.buckets`.
 [[nodiscard]] result<std::vector<std::int64_t>> batch_buckets(const model_folder& of);
 
+/// `troupe.batch_invariant`, which is true or false.
+[[nodiscard]] result<bool> batch_invariant(const model_folder& of, bool unless_said);
+
 /// Puts a model file's signature under its configuration. A mismatch of names, types or dims is
 /// invalid_argument. Without max_batch_size a model batches only if its rows are independent
 /// (`why_rows_depend` is empty) and axis 0 of all its tensors is free.
-/// Parameters followed: troupe.softmax, troupe.batching, troupe.buckets, troupe.warmup.INPUT; any
+/// Parameters followed: troupe.softmax, troupe.batching, troupe.buckets, troupe.batch_invariant,
+/// troupe.warmup.INPUT; any
 /// other troupe.* is invalid_argument.
 [[nodiscard]] result<configured_model> configure(const model_folder& of, const signature& declared,
                                                  const std::string& why_rows_depend,

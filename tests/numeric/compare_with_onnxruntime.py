@@ -39,20 +39,30 @@ MODELS = {
 FOUND_ROWS = {"yolo_nms"}
 
 
-def dims_of(declared, row):
+def find_model(name, repositories):
+    """The model's file; without one the program ends as a skipped test."""
+    files = [place / name / "1" / "model.onnx" for place in repositories]
+    model = next((file for file in files if file.exists()), None)
+    if not model:
+        print(f"skipped: {name} is missing; scripts/fetch_models.sh and scripts/make_models.py make the models")
+        sys.exit(77)
+    return model
+
+
+def dims_of(declared, row, batch):
     if isinstance(row, list):
-        return [max(BATCHES), *row]
-    sizes = {**row, "batch": max(BATCHES)}
+        return [batch, *row]
+    sizes = {**row, "batch": batch}
     return [axis if isinstance(axis, int) else sum(sizes[part] for part in axis.split(" + "))
             for axis in declared.shape]
 
 
-def make_inputs(session, row):
-    """Rows for the largest batch; smaller ones take the first of them."""
+def make_inputs(session, row, batch):
+    """Rows for a batch; smaller ones take the first of them."""
     random = np.random.default_rng(3)
     made = {}
     for declared in session.get_inputs():
-        dims = dims_of(declared, row)
+        dims = dims_of(declared, row, batch)
         if declared.type == "tensor(int64)":
             high = {"input_ids": 2000, "words": 8000}.get(declared.name, 2)
             made[declared.name] = random.integers(0, high, dims)
@@ -63,10 +73,10 @@ def make_inputs(session, row):
     return made
 
 
-def run_troupe(program, model, inputs):
+def run_troupe(program, model, inputs, *options):
     with tempfile.TemporaryDirectory() as scratch:
         directory = pathlib.Path(scratch)
-        command = [program, "run", model, "--output", directory / "out"]
+        command = [program, "run", model, "--output", directory / "out", *options]
         for index, (name, content) in enumerate(inputs.items()):
             np.save(directory / f"{index}.npy", content)
             command += ["--input", f"{name}={directory}/{index}.npy"]
@@ -90,7 +100,7 @@ def difference(expected, came):
 
 def compare_shape(program, model, session, row, by_row):
     names = [output.name for output in session.get_outputs()]
-    rows = make_inputs(session, row)
+    rows = make_inputs(session, row, max(BATCHES))
     worst, share, variance = 0.0, 0.0, 0.0
     answers = {}
     for batch in BATCHES:
@@ -117,12 +127,7 @@ def main():
     failed = False
     print(f"{'model':<16} {'row':<16} {'max error':>10} {'of allowed':>10} {'batch effect':>12}")
     for name in options.only:
-        files = [place / name / "1" / "model.onnx" for place in options.repositories]
-        model = next((file for file in files if file.exists()), None)
-        if not model:
-            print(f"skipped: {name} is missing; scripts/fetch_models.sh and scripts/make_models.py make "
-                  "the models")
-            sys.exit(77)
+        model = find_model(name, options.repositories)
         settings = onnxruntime.SessionOptions()
         settings.log_severity_level = 3
         session = onnxruntime.InferenceSession(model, settings, providers=["CPUExecutionProvider"])

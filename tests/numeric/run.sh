@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh TROUPE REPOSITORY…: compares with ONNX Runtime, or exits with 77 where something is missing.
+# run.sh SCRIPT TROUPE REPOSITORY…: runs a comparison, or exits with 77 where something is missing.
 set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
 python=${TROUPE_PYTHON:-$here/../../.venv/bin/python}
@@ -7,4 +7,4 @@ if ! "$python" -c 'import numpy, onnxruntime' 2>/dev/null; then
   echo "skipped: $python has no numpy and onnxruntime; scripts/venv.sh makes it"
   exit 77
 fi
-exec "$python" "$here/compare_with_onnxruntime.py" "$@"
+exec "$python" "$here/$1" "${@:2}"

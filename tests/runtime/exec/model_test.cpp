@@ -8,6 +8,8 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -192,6 +194,27 @@ BOOST_AUTO_TEST_CASE(shapes_of_all_sizes_are_planned_and_computed) {
       BOOST_REQUIRE_EQUAL(output[at],
                           neighbours(static_cast<std::int64_t>(at) % (dims[0][2] * dims[0][3]),
                                      dims[0][2], dims[0][3]));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_batch_invariant_model_answers_a_row_with_the_same_bits_in_any_batch) {
+  const model_file file{convolution(1)};
+  for (const int threads : {1, 2}) {
+    const auto on = cpu::make_cpu_device({.threads = threads});
+    BOOST_REQUIRE(on.has_value());
+    const auto made = exec::model::load(file.path(), *on, {.batch_invariant = true});
+    BOOST_REQUIRE(made.has_value());
+    std::vector<float> input;
+    for (int at = 0; at < 9 * 35; ++at)
+      input.push_back(std::sin(static_cast<float>(at)));
+    const auto whole = run(**made, image(9, 5, 7), input);
+    for (std::int64_t batch = 1; batch < 9; ++batch) {
+      const auto part = run(**made, image(batch, 5, 7), input);
+      BOOST_TEST(std::memcmp(part.data(), whole.data(), part.size() * sizeof(float)) == 0);
+    }
+    const auto plan = (*made)->find_plan(image(9, 5, 7));
+    BOOST_REQUIRE(plan != nullptr);
+    BOOST_TEST(plan->steps[0].run->name() == "row by row");
   }
 }
 
