@@ -210,8 +210,8 @@ made_kernel program::make_kernel_of(tl::expected<program, std::string> made, std
       facts.overwrites |= std::uint64_t{1} << operand.input;
   };
   allow(made->operands_[0]);
-  const bool x_is_full =
-      made->operands_[0].desc == output; // a repeated x is spread over the output first
+  // A repeated x, such as every x of a single element, is spread over the output first.
+  const bool x_is_full = made->operands_[0].desc == output && !made->repeats(0);
   if (x_is_full && !made->parts_.empty() && takes_operand(made->parts_[0].what.kind))
     allow(made->operands_[made->parts_[0].operand]);
   return make_kernel(std::move(facts),
