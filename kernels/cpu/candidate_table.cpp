@@ -21,6 +21,7 @@ const operator_entry* entry_of(std::string_view domain, std::string_view op_type
              quantization_operators(),
              machine_learning_operators(),
              indexing_operators(),
+             vision_operators(),
          })
       for (const auto& entry : family)
         all.emplace(key{entry.domain, entry.op_type}, &entry);

@@ -29,6 +29,7 @@ const row_rule* find_rule(const node& of) {
              quantization_row_rules(),
              machine_learning_row_rules(),
              indexing_row_rules(),
+             vision_row_rules(),
          })
       for (const auto& entry : family)
         joined.emplace(key{entry.domain, entry.op_type}, entry.rule);

@@ -23,5 +23,6 @@ struct operator_entry {
 [[nodiscard]] std::span<const operator_entry> quantization_operators();
 [[nodiscard]] std::span<const operator_entry> machine_learning_operators();
 [[nodiscard]] std::span<const operator_entry> indexing_operators();
+[[nodiscard]] std::span<const operator_entry> vision_operators();
 
 } // namespace troupe::cpu

@@ -75,6 +75,7 @@ struct row_entry {
 /// Of the matrix product of inputs 0 and 1 (ONNX's MatMul).
 [[nodiscard]] row_axis matrix_product_rows(const row_step& at);
 [[nodiscard]] std::span<const row_entry> indexing_row_rules();
+[[nodiscard]] std::span<const row_entry> vision_row_rules();
 
 /// The axis of the output with which all tensors that have rows line up when broadcast into an
 /// output of `rank` axes; those without rows must have size 1 there.
