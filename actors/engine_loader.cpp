@@ -69,6 +69,7 @@ result<loaded_model> load_version(const repository::model_folder& folder,
   exec::model_options options;
   options.batch_buckets = std::move(*buckets);
   options.tuning = setup.tuning;
+  options.repository = setup.with.model_repository;
   auto invariant = repository::batch_invariant(folder, setup.with.batch_invariant);
   if (!invariant)
     return propagate(std::move(invariant));

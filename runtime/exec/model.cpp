@@ -101,7 +101,7 @@ result<std::shared_ptr<model>> model::load(const std::filesystem::path& file,
   if (options.batch_invariant && on->properties().kind != "cpu")
     return fail(errc::unimplemented, "batch-invariant outputs take a cpu device, not {}",
                 on->properties().name);
-  auto imported = onnx::import_file(file);
+  auto imported = onnx::import_file(file, options.repository);
   if (!imported)
     return propagate(imported);
   auto made = std::make_unique<impl>(std::move(on), options);

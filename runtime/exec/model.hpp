@@ -25,6 +25,7 @@ struct model_options {
   /// rows are computed one by one, each on one thread, with kernels in the order of the table.
   /// Models whose rows depend on each other run as they come, on one thread. On CPU devices only.
   bool batch_invariant = false;
+  std::filesystem::path repository{}; ///< links to external data may lead into it
 };
 
 /// A loaded model on one device: the optimised graph, its packed weights and a bounded cache of

@@ -20,9 +20,8 @@ namespace {
 
 class graph_builder {
 public:
-  graph_builder(const ModelProto& model, byte_source& source,
-                const std::filesystem::path& directory)
-      : model_{model}, functions_{model}, tensors_{source, directory} {}
+  graph_builder(const ModelProto& model, byte_source& source, external_places places)
+      : model_{model}, functions_{model}, tensors_{source, std::move(places)} {}
 
   result<graph::graph> build() {
     built_.name = model_.graph().name();
@@ -219,7 +218,7 @@ private:
   std::unordered_map<std::string, graph::dim> symbols_;
 };
 
-result<graph::graph> import_source(byte_source& source, const std::filesystem::path& directory) {
+result<graph::graph> import_source(byte_source& source, external_places places) {
   auto skeleton = read_skeleton(source);
   if (!skeleton)
     return propagate(skeleton);
@@ -230,17 +229,17 @@ result<graph::graph> import_source(byte_source& source, const std::filesystem::p
     return fail(errc::invalid_argument, "it is not an ONNX model: graph and ir_version expected");
   skeleton->clear();
   skeleton->shrink_to_fit();
-  return graph_builder{model, source, directory}.build();
+  return graph_builder{model, source, std::move(places)}.build();
 }
 
 } // namespace
 
-result<graph::graph> import_file(const std::filesystem::path& file) {
+result<graph::graph> import_file(const std::filesystem::path& file,
+                                 const std::filesystem::path& repository) {
   auto source = open_file(file);
   if (!source)
     return propagate(source);
-  auto directory = file.parent_path();
-  auto imported = import_source(**source, directory.empty() ? "." : directory);
+  auto imported = import_source(**source, external_places::of_file(file, repository));
   if (!imported)
     return fail(imported.error().code, "model '{}': {}", file.string(), imported.error().text);
   return imported;
@@ -248,7 +247,7 @@ result<graph::graph> import_file(const std::filesystem::path& file) {
 
 result<graph::graph> import_bytes(shared_bytes bytes, const std::filesystem::path& directory) {
   auto source = in_memory(std::move(bytes));
-  return import_source(*source, directory);
+  return import_source(*source, external_places::of_folder(directory));
 }
 
 result<std::shared_ptr<const tensor>> import_tensor(const std::filesystem::path& file) {
@@ -262,7 +261,7 @@ result<std::shared_ptr<const tensor>> import_tensor(const std::filesystem::path&
   if (!stored.ParseFromString(*skeleton))
     return fail(errc::invalid_argument, "'{}' is not a tensor: its fields do not parse",
                 file.string());
-  return tensor_reader{**source, file.parent_path()}.read(stored);
+  return tensor_reader{**source, external_places::of_file(file, {})}.read(stored);
 }
 
 } // namespace troupe::onnx

@@ -22,7 +22,10 @@ inline constexpr int newest_opset = 28;
 /// Errors name the file, the node and what was expected: not_found, invalid_argument for what is
 /// not a valid model, unimplemented for what Troupe does not run (subgraphs, sequences, sparse
 /// tensors, other opsets). Allocates what the file holds, never what it claims. Any thread.
-[[nodiscard]] result<graph::graph> import_file(const std::filesystem::path& file);
+/// External data lie below the model's folder, as named or as it really is; symbolic links are
+/// followed if they end there or in `repository`.
+[[nodiscard]] result<graph::graph> import_file(const std::filesystem::path& file,
+                                               const std::filesystem::path& repository = {});
 
 /// The same from memory; aligned weights share it. External data is looked for in `directory`; if
 /// that is empty there may be none.

@@ -13,6 +13,8 @@
 
 namespace troupe::onnx {
 
+namespace fs = std::filesystem;
+
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "ONNX stores raw data little-endian");
@@ -113,6 +115,29 @@ result<std::uint64_t> external_number(const TensorProto& from, std::string_view 
   return value;
 }
 
+bool lies_in(const fs::path& target, const fs::path& folder) {
+  std::error_code failed;
+  const auto root = fs::canonical(folder, failed);
+  return !failed && std::ranges::mismatch(root, target).in1 == root.end();
+}
+
+// The real path of the first file of that name, which must lie where it may.
+result<fs::path> find(const fs::path& location, const external_places& in) {
+  std::error_code failed;
+  for (const auto& folder : in.beside) {
+    auto target = fs::canonical(folder / location, failed);
+    if (failed)
+      continue;
+    if (std::ranges::any_of(in.within, [&](const auto& root) { return lies_in(target, root); }))
+      return target;
+    return fail(errc::invalid_argument,
+                "external data '{}' leads out of the model's directory: it is '{}'",
+                location.string(), target.string());
+  }
+  return fail(errc::not_found, "cannot find external data '{}' in {}: {}", location.string(),
+              in.beside.front().string(), failed.message());
+}
+
 } // namespace
 
 result<std::shared_ptr<const tensor>> tensor_reader::read(const TensorProto& from) {
@@ -179,34 +204,44 @@ result<shared_bytes> tensor_reader::external(const TensorProto& from, std::uint6
   return (*file)->payload(*offset, bytes);
 }
 
-// The location must lead to a regular file inside the model's directory, symbolic links followed: a
-// model from elsewhere must not read what its owner could not have meant.
 result<byte_source*> tensor_reader::external_file(const std::string& location) {
   if (auto known = files_.find(location); known != files_.end())
     return known->second.get();
-  namespace fs = std::filesystem;
   const fs::path relative{location};
   const bool climbs = std::ranges::find(relative, fs::path{".."}) != relative.end();
   if (location.empty() || location.find('\0') != std::string::npos || relative.is_absolute()
       || climbs)
     return fail(errc::invalid_argument,
                 "external data location '{}' is not a path below the model's directory", location);
-  if (directory_.empty())
+  if (places_.beside.empty())
     return fail(errc::invalid_argument, "external data '{}' needs a model that is a file",
                 location);
-  std::error_code failed;
-  const auto root = fs::canonical(directory_, failed);
-  const auto target = failed ? fs::path{} : fs::canonical(root / relative, failed);
-  if (failed)
-    return fail(errc::not_found, "cannot find external data '{}': {}", location, failed.message());
-  const auto [root_end, rest] = std::ranges::mismatch(root, target);
-  if (root_end != root.end())
-    return fail(errc::invalid_argument, "external data '{}' leads out of the model's directory",
-                location);
-  auto opened = open_file(target);
+  auto target = find(relative, places_);
+  if (!target)
+    return propagate(target);
+  auto opened = open_file(*target);
   if (!opened)
     return propagate(opened);
   return files_.emplace(location, std::move(*opened)).first->second.get();
+}
+
+external_places external_places::of_file(const fs::path& model, const fs::path& repository) {
+  external_places made = of_folder(model.has_parent_path() ? model.parent_path() : ".");
+  std::error_code failed;
+  const auto real = fs::canonical(model, failed);
+  if (!failed) {
+    made.beside.push_back(real.parent_path());
+    made.within.push_back(real.parent_path());
+  }
+  if (!repository.empty())
+    made.within.push_back(repository);
+  return made;
+}
+
+external_places external_places::of_folder(const fs::path& folder) {
+  if (folder.empty())
+    return {};
+  return {{folder}, {folder}};
 }
 
 } // namespace troupe::onnx

@@ -53,7 +53,7 @@ options parse(int count, char** arguments) {
 std::string reason_of(const outcome& of) {
   if (of.is != verdict::refused)
     return fmt::format("{}: {}", to_string(of.is), of.why);
-  static const std::regex whole_model{"opset [0-9]+ is not supported|ONNX data type [0-9]+"};
+  static const std::regex whole_model{"opset [0-9]+ is not supported|ONNX data type [A-Z0-9]+"};
   static const std::regex in_node{"' \\(([A-Za-z0-9_.]+)\\)"};
   std::smatch found;
   if (std::regex_search(of.why, found, whole_model))

@@ -266,3 +266,25 @@ BOOST_AUTO_TEST_CASE(messages_nested_without_end_are_refused) {
   BOOST_REQUIRE(!imported.has_value());
   BOOST_TEST((imported.error().code == errc::invalid_argument));
 }
+
+BOOST_AUTO_TEST_CASE(names_may_be_odd_missing_or_shared_between_kinds) {
+  auto model = empty_model();
+  model.mutable_graph()->clear_name();
+  const std::string odd = "a/b:0 \xc3\xa9\n\"'";
+  add_input(model, odd, {"2"});
+  add_node(model, "Relu", {odd}, {std::string(5000, 'y')})->set_name("twin");
+  add_node(model, "Abs", {std::string(5000, 'y')}, {"twin"})->set_name("twin");
+  add_output(model, "twin");
+  const auto made = import(model);
+  BOOST_REQUIRE(made.has_value());
+  BOOST_TEST(made->nodes.size() == 2U);
+  BOOST_TEST(made->values[made->inputs[0]].name == odd);
+
+  auto unnamed = relu_model();
+  add_initializer(unnamed, "", onnx::TensorProto::FLOAT, {});
+  BOOST_TEST(fails(unnamed, errc::invalid_argument, {"initializer has no name"}));
+
+  auto nothing = empty_model();
+  add_input(nothing, "x", {"2"});
+  BOOST_TEST(fails(nothing, errc::invalid_argument, {"no outputs"}));
+}
