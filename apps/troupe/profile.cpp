@@ -8,6 +8,7 @@
 #include <iterator>
 #include <map>
 #include <string_view>
+#include <utility>
 
 namespace troupe::cli {
 namespace {
@@ -63,32 +64,25 @@ bool moves_data(const plan::step& step) {
 exec::run_state::observer profile::watch() {
   return [this](std::size_t step, bool finished) {
     const auto now = std::chrono::steady_clock::now();
-    if (finished)
-      spent_[step] += now - began_;
-    else
+    if (finished) {
+      const duration spent = now - began_;
+      fastest_[step] = std::min(fastest_[step], spent);
+      inside_ += spent;
+    } else {
       began_ = now;
+    }
   };
 }
 
 void profile::finish_run(duration whole) {
-  whole_ += whole;
+  whole_ = std::min(whole_, whole);
+  outside_ = std::min(outside_, whole - std::exchange(inside_, duration{0}));
   ++runs_;
-}
-
-double profile::mean_ms(std::size_t step) const {
-  return ms(spent_[step]) / static_cast<double>(std::max<std::size_t>(runs_, 1));
-}
-
-double profile::outside_ms() const {
-  duration inside{0};
-  for (auto spent : spent_)
-    inside += spent;
-  return ms(whole_ - inside) / static_cast<double>(std::max<std::size_t>(runs_, 1));
 }
 
 std::string profile::table() const {
   std::string text;
-  const auto whole = ms(whole_) / static_cast<double>(std::max<std::size_t>(runs_, 1));
+  const auto whole = ms(whole_);
   const auto share = [&](double part) { return whole > 0 ? 100 * part / whole : 0; };
   auto out = std::back_inserter(text);
   fmt::format_to(out, "{:>9} {:>6} {:>8}  {:<16} {:<28} {:<20} {}\n", "ms", "%", "GFLOP/s",
@@ -97,7 +91,7 @@ std::string profile::table() const {
   double moving = 0;
   for (std::size_t index = 0; index < plan_.steps.size(); ++index) {
     const auto& step = plan_.steps[index];
-    const auto spent = mean_ms(index);
+    const auto spent = ms(fastest_[index]);
     const auto flops = flops_of(step);
     fmt::format_to(out, "{:9.4f} {:6.2f} {:>8}  {:<16} {:<28} {:<20} {}\n", spent, share(spent),
                    flops && spent > 0 ? fmt::format("{:.1f}", *flops / spent / 1e6) : "",
@@ -119,8 +113,8 @@ std::string profile::table() const {
   fmt::format_to(
       out,
       "\nnot compute: {:.4f} ms ({:.2f} %): {:.4f} ms moving data, {:.4f} ms outside of steps; "
-      "whole run {:.4f} ms (mean of {})\n",
-      moving + outside_ms(), share(moving + outside_ms()), moving, outside_ms(), whole, runs_);
+      "whole run {:.4f} ms (fastest of {})\n",
+      moving + ms(outside_), share(moving + ms(outside_)), moving, ms(outside_), whole, runs_);
   return text;
 }
 
@@ -129,7 +123,7 @@ nlohmann::json profile::json() const {
   double moving = 0;
   for (std::size_t index = 0; index < plan_.steps.size(); ++index) {
     const auto& step = plan_.steps[index];
-    const auto spent = mean_ms(index);
+    const auto spent = ms(fastest_[index]);
     nlohmann::json row{{"node", step.node},
                        {"operator", step.op_type},
                        {"kernel", step.run->name()},
@@ -140,7 +134,7 @@ nlohmann::json profile::json() const {
     if (moves_data(step))
       moving += spent;
   }
-  return {{"steps", std::move(rows)}, {"moving_ms", moving}, {"outside_ms", outside_ms()}};
+  return {{"steps", std::move(rows)}, {"moving_ms", moving}, {"outside_ms", ms(outside_)}};
 }
 
 } // namespace troupe::cli
