@@ -1,5 +1,6 @@
 // Applies fused_steps to a vector. Included once per instruction set by the Highway kernels.
 
+#include "kernels/cpu/elementwise/math-inl.h"
 #include "kernels/cpu/fused_steps.hpp"
 
 #include <hwy/highway.h>
@@ -14,6 +15,19 @@
 HWY_BEFORE_NAMESPACE();
 namespace troupe::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+
+/// Activations that cost far more than a call.
+template <class D, class V = hn::Vec<D>>
+HWY_NOINLINE V apply_activation(D d, post_op_kind kind, V x) {
+  switch (kind) {
+    case post_op_kind::sigmoid: return sigmoid(d, x);
+    case post_op_kind::tanh: return tanh(d, x);
+    case post_op_kind::silu: return hn::Mul(x, sigmoid(d, x));
+    case post_op_kind::gelu_erf: return gelu(d, x);
+    case post_op_kind::gelu_tanh: return gelu_tanh(d, x);
+    default: return x;
+  }
+}
 
 /// Applies all steps to `Count` vectors. Vector i belongs `offset + i * stride` elements into the
 /// output and thus into residuals.
@@ -55,7 +69,10 @@ HWY_INLINE void apply_steps(D d, const fused_steps& fused,
           return hn::Add(x, hn::LoadU(d, operands[step] + offset + i * stride));
         });
         break;
-      default: break;
+      default:
+        for (auto& value : values)
+          value = apply_activation(d, fused.steps[step].kind, value);
+        break;
     }
   }
 }

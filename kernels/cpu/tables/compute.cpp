@@ -4,6 +4,7 @@
 
 #include "kernels/cpu/conv/kernels.hpp"
 #include "kernels/cpu/highway_kernels.hpp"
+#include "kernels/cpu/matmul/packed_kernel.hpp"
 #include "kernels/cpu/onednn_kernels.hpp"
 #include "kernels/cpu/reference_kernels.hpp"
 
@@ -18,6 +19,7 @@ constexpr auto fused = post_ops_by::kernel;
 constexpr std::array conv{
     candidate{"depthwise", make_depthwise_conv, fused},
     candidate{"winograd", make_winograd_conv, fused},
+    candidate{"packed", make_packed_pointwise_conv, fused},
     candidate{"onednn:pointwise", make_onednn_pointwise_conv, fused},
     candidate{"onednn", make_onednn_conv, fused},
     candidate{"depthwise", make_depthwise_conv},
@@ -38,12 +40,14 @@ constexpr std::array conv_transpose{
 };
 
 constexpr std::array matmul{
+    candidate{"packed", make_packed_matmul, fused},
     candidate{"onednn", make_onednn_matmul, fused},
     candidate{"onednn", make_onednn_matmul},
     candidate{"reference", make_reference_matmul},
 };
 
 constexpr std::array gemm{
+    candidate{"packed", make_packed_gemm, fused},
     candidate{"onednn", make_onednn_gemm, fused},
     candidate{"onednn", make_onednn_gemm},
     candidate{"reference", make_reference_gemm},
