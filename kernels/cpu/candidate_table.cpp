@@ -22,6 +22,7 @@ const operator_entry* entry_of(std::string_view domain, std::string_view op_type
              machine_learning_operators(),
              indexing_operators(),
              vision_operators(),
+             random_operators(),
          })
       for (const auto& entry : family)
         all.emplace(key{entry.domain, entry.op_type}, &entry);

@@ -28,6 +28,7 @@ const infer_entry* find_rule(const node& of) {
              indexing_rules(),
              value_rules(),
              rearrangement_rules(),
+             random_rules(),
              vision_rules(),
              resize_rules(),
              quantization_rules(),

@@ -33,6 +33,10 @@ struct fact {
 [[nodiscard]] result<std::vector<fact>> infer(const node& of, std::span<const fact> inputs,
                                               graph& fresh);
 
+/// Whether a node gives other outputs for the same inputs: it is neither computed beforehand nor
+/// merged with its like.
+[[nodiscard]] bool draws_random(const node& of);
+
 /// Fills types and dims of every value in order, folding nothing. Dims that a graph output declares
 /// stay where inference knows less.
 [[nodiscard]] result<void> infer_all(graph& on);

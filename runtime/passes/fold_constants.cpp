@@ -75,7 +75,7 @@ result<std::size_t> fold_constants(graph::graph& on, const pass_context& with) {
     auto outputs = graph::infer(of, inputs, on);
     if (!outputs)
       return propagate(outputs);
-    if (with.on != nullptr && !settled(*outputs) && all_constant(inputs)
+    if (with.on != nullptr && !settled(*outputs) && all_constant(inputs) && !graph::draws_random(of)
         && !grows_too_much(inputs, *outputs))
       evaluate_into(*outputs, of, inputs, *with.on);
     const bool done = settled(*outputs);

@@ -2,6 +2,7 @@
 
 #include "runtime/passes/pass.hpp"
 
+#include "runtime/graph/infer.hpp"
 #include "runtime/passes/rewriter.hpp"
 
 #include <cstring>
@@ -92,7 +93,8 @@ result<std::size_t> merge_common_nodes(graph::graph& on, const pass_context&) {
   auto merged = merge_constants(edit);
   std::unordered_map<std::string, node_id> known;
   for (node_id id = 0; id < on.nodes.size(); ++id) {
-    if (on.nodes[id].removed || on.nodes[id].outputs.size() != 1)
+    if (on.nodes[id].removed || on.nodes[id].outputs.size() != 1
+        || graph::draws_random(on.nodes[id]))
       continue;
     const auto [first, added] = known.emplace(key_of(on.nodes[id]), id);
     if (added || edit.is_output(on.nodes[id].outputs.front()))

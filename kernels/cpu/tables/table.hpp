@@ -24,5 +24,6 @@ struct operator_entry {
 [[nodiscard]] std::span<const operator_entry> machine_learning_operators();
 [[nodiscard]] std::span<const operator_entry> indexing_operators();
 [[nodiscard]] std::span<const operator_entry> vision_operators();
+[[nodiscard]] std::span<const operator_entry> random_operators();
 
 } // namespace troupe::cpu

@@ -115,6 +115,7 @@ inline constexpr std::size_t any_number = ~std::size_t{0};
 [[nodiscard]] std::span<const infer_entry> indexing_rules();
 [[nodiscard]] std::span<const infer_entry> value_rules();
 [[nodiscard]] std::span<const infer_entry> rearrangement_rules();
+[[nodiscard]] std::span<const infer_entry> random_rules();
 [[nodiscard]] std::span<const infer_entry> vision_rules();
 [[nodiscard]] std::span<const infer_entry> resize_rules();
 [[nodiscard]] std::span<const infer_entry> quantization_rules();
