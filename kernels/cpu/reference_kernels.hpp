@@ -12,6 +12,8 @@ made_kernel make_reference_argmax(const kernel_spec& spec, weight_cache& weights
 made_kernel make_reference_average_pool(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_batch_normalization(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_binary(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_bit_cast(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_bitwise(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_cast(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_clip(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_comparison(const kernel_spec& spec, weight_cache& weights);
@@ -25,6 +27,8 @@ made_kernel make_reference_gather(const kernel_spec& spec, weight_cache& weights
 made_kernel make_reference_gemm(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_global_pool(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_identity(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_is_inf(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_is_nan(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_layer_normalization(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_logical(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_lp_pool(const kernel_spec& spec, weight_cache& weights);
@@ -41,6 +45,7 @@ made_kernel make_reference_shape(const kernel_spec& spec, weight_cache& weights)
 made_kernel make_reference_slice(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_softmax(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_split(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_swiglu(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_tile(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_transpose(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_unary(const kernel_spec& spec, weight_cache& weights);

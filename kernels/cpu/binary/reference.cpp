@@ -1,11 +1,11 @@
 // Operators of two or more inputs with multidirectional broadcasting. ONNX: Add-14, Sub-14, Mul-14,
-// Div-14, Pow-15, Min-13, Max-13, Sum-13, Equal-13, Less-13, LessOrEqual-16, Greater-13,
-// GreaterOrEqual-16, And-7, Or-7, Xor-7, Mod-13.
+// Div-14, Mod-28, Min-13, Max-13, Sum-13, Mean-13, PRelu-16, Equal-19, Less-13, LessOrEqual-16,
+// Greater-13, GreaterOrEqual-16, And-7, Or-7, Xor-7.
 
 #include "kernels/cpu/iteration.hpp"
 #include "kernels/cpu/kernel_function.hpp"
+#include "kernels/cpu/number_types.hpp"
 #include "kernels/cpu/reference_kernels.hpp"
-#include "kernels/cpu/spec.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,6 +15,8 @@
 namespace troupe::cpu {
 
 namespace {
+
+enum class byte : std::uint8_t {}; // an element of a BOOL output, a type apart from UINT8
 
 // Integer arithmetic wraps, as everywhere on the machines we run on, and divides by zero to zero.
 template <class T>
@@ -29,16 +31,22 @@ T divide(T a, T b) {
   return static_cast<T>(a / b);
 }
 
-// The remainder with the sign of b, or of a where `like_c`.
+// The remainder of the quotient rounded down, which has the sign of b, or of the one rounded
+// towards zero where `truncated`.
 template <class T>
-T modulo(T a, T b, bool like_c) {
+T modulo(T a, T b, bool truncated) {
   if constexpr (std::is_integral_v<T>) {
     if (b == 0 || b == static_cast<T>(-1))
       return 0;
     const T rest = static_cast<T>(a % b);
-    return !like_c && rest != 0 && (rest < 0) != (b < 0) ? static_cast<T>(rest + b) : rest;
+    return !truncated && rest != 0 && (rest < 0) != (b < 0) ? static_cast<T>(rest + b) : rest;
   } else {
-    return std::fmod(a, b);
+    const T rest = std::fmod(a, b);
+    if (truncated || std::isnan(rest))
+      return rest;
+    if (rest == 0)
+      return std::copysign(rest, b);
+    return (rest < 0) != (b < 0) ? rest + b : rest;
   }
 }
 
@@ -52,37 +60,43 @@ T wrapped(T a, T b, Of of) {
   }
 }
 
-// Folds the operands of an element from the left: Min, Max and Sum take any number of them. `of` is
-// a pointer so that one loop a datatype serves all operators; the vector kernels are the fast ones.
+// Folds the operands of an element from the left: Min, Max, Sum and Mean take any number of them.
+// `of` is a pointer so that one loop a datatype serves all operators; the vector kernels are the
+// fast ones. The total is divided by `divisor` where that is not 0.
 template <class In, class Out, class Of>
-made_kernel folded(const kernel_spec& spec, Of of, std::uint64_t overwrites) {
+made_kernel folded(const kernel_spec& spec, Of of, std::uint64_t overwrites,
+                   std::size_t divisor = 0) {
+  using number = computed<In>;
   std::vector<tensor_desc> operands;
   for (const auto& input : spec.inputs)
     operands.push_back(input.desc);
   auto loops = iterate(spec.outputs[0], operands);
   if (!loops)
     return tl::unexpected{std::move(loops).error()};
-  return make_kernel(
-      {.overwrites = overwrites}, [loops = *std::move(loops), of](const kernel_args& args) {
-        auto* to = args.outputs[0].as<Out>();
-        const auto count = loops.strides.size();
-        for_each_row(loops, 0, loops.outer(), [&](std::int64_t row, auto offsets) {
-          for (std::int64_t i = 0; i < loops.inner(); ++i) {
-            const auto at = [&](std::size_t operand) {
-              return args.inputs[operand]
-                  .template as<const In>()[offsets[operand] + i * loops.strides[operand].back()];
-            };
-            if constexpr (std::is_same_v<In, Out>) {
-              In value = at(0);
-              for (std::size_t operand = 1; operand < count; ++operand)
-                value = of(value, at(operand));
-              to[row * loops.inner() + i] = value;
-            } else {
-              to[row * loops.inner() + i] = of(at(0), at(1)) ? 1 : 0;
-            }
-          }
-        });
-      });
+  return make_kernel({.overwrites = overwrites}, [loops = *std::move(loops), of,
+                                                  divisor](const kernel_args& args) {
+    auto* to = args.outputs[0].as<Out>();
+    const auto count = loops.strides.size();
+    for_each_row(loops, 0, loops.outer(), [&](std::int64_t row, auto offsets) {
+      for (std::int64_t i = 0; i < loops.inner(); ++i) {
+        const auto at = [&](std::size_t operand) {
+          return static_cast<number>(
+              args.inputs[operand]
+                  .template as<const In>()[offsets[operand] + i * loops.strides[operand].back()]);
+        };
+        if constexpr (std::is_same_v<In, Out>) {
+          number value = at(0);
+          for (std::size_t operand = 1; operand < count; ++operand)
+            value = of(value, at(operand));
+          if (divisor != 0)
+            value = static_cast<number>(value / static_cast<number>(divisor));
+          to[row * loops.inner() + i] = static_cast<Out>(value);
+        } else {
+          to[row * loops.inner() + i] = Out{static_cast<std::uint8_t>(of(at(0), at(1)))};
+        }
+      }
+    });
+  });
 }
 
 // An input that has the output's very shape and layout may give its memory to the output.
@@ -94,10 +108,11 @@ std::uint64_t inputs_like_output(const kernel_spec& spec) {
   return mask;
 }
 
-template <class T>
+template <class Element>
 made_kernel arithmetic(const kernel_spec& spec) {
+  using T = computed<Element>;
   const auto overwrites = inputs_like_output(spec);
-  const auto with = [&](T (*of)(T, T)) { return folded<T, T>(spec, of, overwrites); };
+  const auto with = [&](T (*of)(T, T)) { return folded<Element, Element>(spec, of, overwrites); };
   const auto op = spec.op_type;
   if (op == "Add" || op == "Sum")
     return with([](T a, T b) { return wrapped(a, b, [](auto x, auto y) { return x + y; }); });
@@ -111,18 +126,24 @@ made_kernel arithmetic(const kernel_spec& spec) {
     return spec.attributes->integer("fmod", 0) != 0
                ? with([](T a, T b) { return modulo(a, b, true); })
                : with([](T a, T b) { return modulo(a, b, false); });
-  if (op == "Pow")
-    return with([](T a, T b) { return static_cast<T>(std::pow(a, b)); });
-  if (op == "Min")
-    return with([](T a, T b) { return std::min(a, b); });
+  if (op == "Min") // of which NaN is the least, and the greatest
+    return with([](T a, T b) { return a < b || a != a ? a : b; });
   if (op == "Max")
-    return with([](T a, T b) { return std::max(a, b); });
+    return with([](T a, T b) { return a > b || a != a ? a : b; });
+  if (op == "PRelu")
+    return with(
+        [](T a, T b) { return a < 0 ? wrapped(a, b, [](auto x, auto y) { return x * y; }) : a; });
+  if constexpr (std::is_floating_point_v<T>)
+    if (op == "Mean")
+      return folded<Element, Element>(
+          spec, +[](T a, T b) { return a + b; }, overwrites, spec.inputs.size());
   return decline("{} is not an arithmetic operator", op);
 }
 
-template <class T>
+template <class Element>
 made_kernel comparison(const kernel_spec& spec) {
-  const auto with = [&](bool (*of)(T, T)) { return folded<T, std::uint8_t>(spec, of, 0); };
+  using T = computed<Element>;
+  const auto with = [&](bool (*of)(T, T)) { return folded<Element, byte>(spec, of, 0); };
   const auto op = spec.op_type;
   if (op == "Equal")
     return with([](T a, T b) { return a == b; });
@@ -154,38 +175,8 @@ made_kernel make_reference_binary(const kernel_spec& spec, weight_cache&) {
   if (spec.outputs[0].type != spec.inputs[0].desc.type)
     return decline("output is {}, inputs are {}", to_string(spec.outputs[0].type),
                    to_string(spec.inputs[0].desc.type));
-  return make_numeric(spec.outputs[0].type, [&](auto tag) { //
+  return make_number(spec.outputs[0].type, [&](auto tag) { //
     return arithmetic<typename decltype(tag)::type>(spec);
-  });
-}
-
-// A power whose exponent has a type of its own.
-made_kernel make_reference_pow(const kernel_spec& spec, weight_cache& weights) {
-  if (spec.inputs[0].desc.type == spec.inputs[1].desc.type)
-    return make_reference_binary(spec, weights);
-  const std::array operands{spec.inputs[0].desc, spec.inputs[1].desc};
-  if (spec.outputs[0].type != operands[0].type)
-    return decline("output is {}, the base {}", to_string(spec.outputs[0].type),
-                   to_string(operands[0].type));
-  auto loops = iterate(spec.outputs[0], operands);
-  if (!loops)
-    return tl::unexpected{std::move(loops).error()};
-  return make_numeric(operands[0].type, [&](auto base) {
-    return make_numeric(operands[1].type, [&](auto exponent) {
-      using base_type = typename decltype(base)::type;
-      using exponent_type = typename decltype(exponent)::type;
-      return make_kernel({}, [loops = *loops](const kernel_args& args) {
-        const auto* x = args.inputs[0].template as<const base_type>();
-        const auto* by = args.inputs[1].template as<const exponent_type>();
-        auto* to = args.outputs[0].template as<base_type>();
-        for_each_row(loops, 0, loops.outer(), [&](std::int64_t row, auto offsets) {
-          for (std::int64_t i = 0; i < loops.inner(); ++i)
-            to[row * loops.inner() + i] = static_cast<base_type>(
-                std::pow(static_cast<double>(x[offsets[0] + i * loops.strides[0].back()]),
-                         static_cast<double>(by[offsets[1] + i * loops.strides[1].back()])));
-        });
-      });
-    });
   });
 }
 
@@ -196,7 +187,7 @@ made_kernel make_reference_comparison(const kernel_spec& spec, weight_cache&) {
     return decline("output is {}, not BOOL", to_string(spec.outputs[0].type));
   if (spec.inputs[0].desc.type == dtype::boolean)
     return comparison<std::uint8_t>(spec);
-  return make_numeric(spec.inputs[0].desc.type, [&](auto tag) { //
+  return make_number(spec.inputs[0].desc.type, [&](auto tag) { //
     return comparison<typename decltype(tag)::type>(spec);
   });
 }
@@ -206,16 +197,16 @@ made_kernel make_reference_logical(const kernel_spec& spec, weight_cache&) {
     return decline("{}", *why);
   if (spec.inputs[0].desc.type != dtype::boolean)
     return decline("expected BOOL, found {}", to_string(spec.inputs[0].desc.type));
-  using byte = std::uint8_t;
+  using bits = std::uint8_t;
   const auto overwrites = inputs_like_output(spec);
-  const auto with = [&](byte (*of)(byte, byte)) {
-    return folded<byte, byte>(spec, of, overwrites);
+  const auto with = [&](bits (*of)(bits, bits)) {
+    return folded<bits, bits>(spec, of, overwrites);
   };
   if (spec.op_type == "And")
-    return with([](byte a, byte b) -> byte { return a & b; });
+    return with([](bits a, bits b) -> bits { return a & b; });
   if (spec.op_type == "Or")
-    return with([](byte a, byte b) -> byte { return a | b; });
-  return with([](byte a, byte b) -> byte { return a ^ b; });
+    return with([](bits a, bits b) -> bits { return a | b; });
+  return with([](bits a, bits b) -> bits { return a ^ b; });
 }
 
 } // namespace troupe::cpu

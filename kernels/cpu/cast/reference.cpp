@@ -1,55 +1,21 @@
-// Conversion between datatypes. A float beyond an integer's range becomes its nearest value and NaN
-// becomes 0 (ONNX leaves both open). ONNX: Cast-13, without strings.
+// Conversion between datatypes, to a given one or to that of another tensor. ONNX: Cast-28,
+// CastLike-25, without strings; `saturate` and `round_mode` speak of types that are not supported.
 
+#include "kernels/cpu/cast/convert.hpp"
 #include "kernels/cpu/iteration.hpp"
 #include "kernels/cpu/kernel_function.hpp"
 #include "kernels/cpu/reference_kernels.hpp"
 #include "kernels/cpu/spec.hpp"
 
-#include <cmath>
-#include <limits>
-#include <type_traits>
-
 namespace troupe::cpu {
 
 namespace {
-
-struct truth {
-  std::uint8_t value;
-};
-
-template <class T>
-constexpr bool is_small_float = std::is_same_v<T, half> || std::is_same_v<T, bfloat16>;
-
-template <class To, class From>
-To convert(From from) {
-  if constexpr (std::is_same_v<From, truth>)
-    return convert<To>(static_cast<std::uint8_t>(from.value != 0 ? 1 : 0));
-  else if constexpr (is_small_float<From>)
-    return convert<To>(static_cast<float>(from));
-  else if constexpr (std::is_same_v<To, truth>)
-    return {static_cast<std::uint8_t>(from != From{0} ? 1 : 0)};
-  else if constexpr (is_small_float<To>)
-    return To{static_cast<float>(from)};
-  else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
-    if (std::isnan(from))
-      return 0;
-    if (from <= static_cast<From>(std::numeric_limits<To>::lowest()))
-      return std::numeric_limits<To>::lowest();
-    if (from >= static_cast<From>(std::numeric_limits<To>::max()))
-      return std::numeric_limits<To>::max();
-    return static_cast<To>(from);
-  } else
-    return static_cast<To>(from);
-}
 
 template <class Use>
 bool visit_castable(dtype type, const Use& use) {
   switch (type) {
     case dtype::boolean: use(type_tag<truth>{}); return true;
-    case dtype::float16: use(type_tag<half>{}); return true;
-    case dtype::bfloat16: use(type_tag<bfloat16>{}); return true;
-    default: return visit_numeric(type, use);
+    default: return visit_number(type, use);
   }
 }
 

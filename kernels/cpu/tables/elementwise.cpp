@@ -19,6 +19,8 @@ constexpr std::array binary{
     candidate{"reference", make_reference_binary},
 };
 constexpr std::array cast{candidate{"reference", make_reference_cast}};
+constexpr std::array bit_cast{candidate{"reference", make_reference_bit_cast}};
+constexpr std::array bitwise{candidate{"reference", make_reference_bitwise}};
 
 constexpr std::array clip{
     candidate{"highway", make_highway_clip, fused},
@@ -26,6 +28,8 @@ constexpr std::array clip{
     candidate{"reference", make_reference_clip},
 };
 constexpr std::array comparison{candidate{"reference", make_reference_comparison}};
+constexpr std::array is_inf{candidate{"reference", make_reference_is_inf}};
+constexpr std::array is_nan{candidate{"reference", make_reference_is_nan}};
 constexpr std::array logical{candidate{"reference", make_reference_logical}};
 constexpr std::array logical_not{candidate{"reference", make_reference_not}};
 
@@ -34,6 +38,7 @@ constexpr std::array unary{
     candidate{"highway", make_highway_unary},
     candidate{"reference", make_reference_unary},
 };
+constexpr std::array swiglu{candidate{"reference", make_reference_swiglu}};
 constexpr std::array where{candidate{"reference", make_reference_where}};
 
 constexpr std::array power{
@@ -52,6 +57,14 @@ constexpr std::array operators{
     operator_entry{"", "Min", binary},
     operator_entry{"", "Max", binary},
     operator_entry{"", "Sum", binary},
+    operator_entry{"", "Mean", binary},
+    operator_entry{"", "PRelu", binary, 2},
+    operator_entry{"", "SwiGLU", swiglu, 2},
+    operator_entry{"", "BitShift", bitwise, 2},
+    operator_entry{"", "BitwiseAnd", bitwise, 2},
+    operator_entry{"", "BitwiseOr", bitwise, 2},
+    operator_entry{"", "BitwiseXor", bitwise, 2},
+    operator_entry{"", "BitwiseNot", bitwise},
     operator_entry{"", "Equal", comparison, 2},
     operator_entry{"", "Less", comparison, 2},
     operator_entry{"", "LessOrEqual", comparison, 2},
@@ -82,9 +95,30 @@ constexpr std::array operators{
     operator_entry{"", "Reciprocal", unary},
     operator_entry{"", "Sin", unary},
     operator_entry{"", "Cos", unary},
+    operator_entry{"", "Tan", unary},
+    operator_entry{"", "Asin", unary},
+    operator_entry{"", "Acos", unary},
+    operator_entry{"", "Atan", unary},
+    operator_entry{"", "Sinh", unary},
+    operator_entry{"", "Cosh", unary},
+    operator_entry{"", "Asinh", unary},
+    operator_entry{"", "Acosh", unary},
+    operator_entry{"", "Atanh", unary},
+    operator_entry{"", "Sign", unary},
+    operator_entry{"", "Selu", unary},
+    operator_entry{"", "Celu", unary},
+    operator_entry{"", "Mish", unary},
+    operator_entry{"", "Swish", unary},
+    operator_entry{"", "Softsign", unary},
+    operator_entry{"", "Shrink", unary},
+    operator_entry{"", "ThresholdedRelu", unary},
+    operator_entry{"", "IsInf", is_inf},
+    operator_entry{"", "IsNaN", is_nan},
     operator_entry{"", "Clip", clip},
     operator_entry{"", "Where", where, 3},
     operator_entry{"", "Cast", cast},
+    operator_entry{"", "CastLike", cast, 2},
+    operator_entry{"", "BitCast", bit_cast},
 };
 
 } // namespace

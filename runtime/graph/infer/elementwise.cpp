@@ -83,6 +83,32 @@ result<void> infer_cast(inference& at) {
   return {};
 }
 
+// https://onnx.ai/onnx/operators/onnx__BitCast.html: the sizes of an element agree.
+result<void> infer_bit_cast(inference& at) {
+  auto type = dtype_of_onnx(at.attributes().integer("to", 0));
+  if (!type)
+    return propagate(type);
+  if (at.type(0) && (*type == dtype::string || size_of(*at.type(0)) != size_of(*type)))
+    return fail(errc::invalid_argument, "a type of {} bytes expected, {} found",
+                size_of(*at.type(0)), to_string(*type));
+  const auto* dims = at.dims(0);
+  at.set(0, *type, dims == nullptr ? std::nullopt : std::optional{*dims});
+  return {};
+}
+
+result<void> infer_swiglu(inference& at) {
+  if (auto good = at.same_type(1); !good)
+    return good;
+  if (const auto* a = at.dims(0), *b = at.dims(1); a != nullptr && b != nullptr) {
+    if (auto good = at.expect_rank(1, a->size()); !good)
+      return good;
+    for (std::size_t axis = 0; axis < a->size(); ++axis)
+      if (auto good = at.expect_size(1, axis, (*a)[axis]); !good)
+        return good;
+  }
+  return infer_same(at);
+}
+
 result<void> infer_cast_like(inference& at) {
   const auto* dims = at.dims(0);
   at.set(0, at.type(1), dims == nullptr ? std::nullopt : std::optional{*dims});
@@ -131,6 +157,7 @@ constexpr std::array rules{
     infer_entry{"Relu", 1, 1, 1, infer_same},
     infer_entry{"Round", 1, 1, 1, infer_same},
     infer_entry{"Selu", 1, 1, 1, infer_same},
+    infer_entry{"Shrink", 1, 1, 1, infer_same},
     infer_entry{"Sigmoid", 1, 1, 1, infer_same},
     infer_entry{"Sign", 1, 1, 1, infer_same},
     infer_entry{"Sin", 1, 1, 1, infer_same},
@@ -145,10 +172,12 @@ constexpr std::array rules{
     infer_entry{"Clip", 1, 3, 1, infer_with_parameters},
     infer_entry{"PRelu", 2, 2, 1, infer_with_parameters},
     infer_entry{"Cast", 1, 1, 1, infer_cast},
+    infer_entry{"BitCast", 1, 1, 1, infer_bit_cast},
     infer_entry{"CastLike", 2, 2, 1, infer_cast_like},
     infer_entry{"Dropout", 1, 3, 2, infer_dropout},
     infer_entry{"Add", 2, 2, 1, infer_arithmetic},
     infer_entry{"Sub", 2, 2, 1, infer_arithmetic},
+    infer_entry{"SwiGLU", 2, 2, 1, infer_swiglu},
     infer_entry{"Mul", 2, 2, 1, infer_arithmetic},
     infer_entry{"Div", 2, 2, 1, infer_arithmetic},
     infer_entry{"Mod", 2, 2, 1, infer_arithmetic},

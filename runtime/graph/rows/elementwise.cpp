@@ -75,6 +75,13 @@ row_axis keeps(const row_step& at) {
   return at.states[0].axis;
 }
 
+// CastLike reads the type of input 1, nothing of its content.
+row_axis keeps_input(const row_step& at) {
+  if (!at.states[0].has_rows())
+    return rows_mix("input 0 has no rows");
+  return at.states[0].axis;
+}
+
 constexpr std::array rules{
     row_entry{"Abs", keeps},
     row_entry{"Acos", keeps},
@@ -83,8 +90,10 @@ constexpr std::array rules{
     row_entry{"Asinh", keeps},
     row_entry{"Atan", keeps},
     row_entry{"Atanh", keeps},
+    row_entry{"BitCast", keeps},
     row_entry{"BitwiseNot", keeps},
     row_entry{"Cast", keeps},
+    row_entry{"CastLike", keeps_input},
     row_entry{"Ceil", keeps},
     row_entry{"Celu", keeps},
     row_entry{"Clip", keeps},
@@ -111,6 +120,7 @@ constexpr std::array rules{
     row_entry{"Reorder", keeps, "troupe"},
     row_entry{"Round", keeps},
     row_entry{"Selu", keeps},
+    row_entry{"Shrink", keeps},
     row_entry{"Sigmoid", keeps},
     row_entry{"Sign", keeps},
     row_entry{"Sin", keeps},
@@ -144,6 +154,7 @@ constexpr std::array rules{
     row_entry{"PRelu", broadcasts},
     row_entry{"Sub", broadcasts},
     row_entry{"Sum", broadcasts},
+    row_entry{"SwiGLU", broadcasts},
     row_entry{"Where", broadcasts},
     row_entry{"Xor", broadcasts},
 };
