@@ -18,6 +18,7 @@ const operator_entry* entry_of(std::string_view domain, std::string_view op_type
              elementwise_operators(),
              compute_operators(),
              movement_operators(),
+             network_operators(),
              quantization_operators(),
              machine_learning_operators(),
              indexing_operators(),

@@ -31,6 +31,9 @@ const infer_entry* find_rule(const node& of) {
              random_rules(),
              vision_rules(),
              resize_rules(),
+             mathematics_rules(),
+             recurrent_rules(),
+             attention_rules(),
              quantization_rules(),
              machine_learning_rules(),
          })

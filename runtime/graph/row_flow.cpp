@@ -18,25 +18,27 @@ namespace {
 
 using kind = row_state::kind;
 
-const row_rule* find_rule(const node& of) {
+const row_entry* find_rule(const node& of) {
   using key = std::pair<std::string_view, std::string_view>;
   static const auto rules = [] {
-    std::map<key, row_rule> joined;
+    std::map<key, const row_entry*> joined;
     for (auto family : {
              elementwise_row_rules(),
              compute_row_rules(),
              movement_row_rules(),
+             mathematics_row_rules(),
+             network_row_rules(),
              quantization_row_rules(),
              machine_learning_row_rules(),
              indexing_row_rules(),
              vision_row_rules(),
          })
       for (const auto& entry : family)
-        joined.emplace(key{entry.domain, entry.op_type}, entry.rule);
+        joined.emplace(key{entry.domain, entry.op_type}, &entry);
     return joined;
   }();
   const auto found = rules.find({of.domain, of.op_type});
-  return found != rules.end() ? &found->second : nullptr;
+  return found != rules.end() ? found->second : nullptr;
 }
 
 bool takes_operand(const post_op& step) {
@@ -144,9 +146,12 @@ private:
       if (of.outputs[index] == no_value)
         continue;
       auto& output = (*outputs)[index];
-      if (auto why = check(output, *state))
+      auto own = *state;
+      if (const auto* rule = find_rule(of); index > 0 && own.has_rows() && rule != nullptr)
+        own.axis -= std::min(own.axis, rule->later_outputs_lack);
+      if (auto why = check(output, own))
         return why;
-      states_[of.outputs[index]] = *state;
+      states_[of.outputs[index]] = own;
       facts_[of.outputs[index]] = std::move(output);
     }
     return std::nullopt;
@@ -191,7 +196,7 @@ private:
     const std::span<const row_state> own_states{states.data(), own};
     if (std::ranges::none_of(own_states, &row_state::has_rows))
       return rows_mix("only a post-op's operand has rows");
-    auto axis = (*rule)({of, {inputs.data(), own}, own_states, output, rows_, scratch_});
+    auto axis = rule->rule({of, {inputs.data(), own}, own_states, output, rows_, scratch_});
     if (!axis)
       return tl::unexpected{axis.error()};
     if (auto why = post_ops(of, inputs, states, output, *axis))

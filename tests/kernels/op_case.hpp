@@ -57,13 +57,13 @@ public:
   /// For several outputs of one type.
   template <class T>
   void check_outputs(const std::vector<shape>& dims,
-                     const std::vector<std::vector<T>>& expected) const {
+                     const std::vector<std::vector<T>>& expected, double tolerance = 0) const {
     std::vector<tensor_desc> descs;
     for (const auto& each : dims)
       descs.push_back({type_of<T>(), each});
     check_all(descs, [&](const std::vector<std::vector<std::byte>>& found) {
       for (std::size_t i = 0; i < expected.size(); ++i)
-        compare(expected[i], found[i], 0);
+        compare(expected[i], found[i], tolerance);
     });
   }
   /// No candidate takes it; the joined reasons.

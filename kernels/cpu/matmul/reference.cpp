@@ -1,6 +1,7 @@
 // Matrix product with numpy's rules for vectors and leading axes, and Gemm. ONNX: MatMul-13,
 // Gemm-13.
 
+#include "kernels/cpu/cast/convert.hpp"
 #include "kernels/cpu/iteration.hpp"
 #include "kernels/cpu/kernel_function.hpp"
 #include "kernels/cpu/reference_kernels.hpp"
@@ -18,17 +19,40 @@ struct product {
   std::int64_t b_row = 0, b_column = 0; ///< strides of B [k, n]
 };
 
+// Floats add up in double; integers wrap.
 template <class T>
-void multiply(const product& of, const T* a, const T* b, T* c) {
-  using sum_type = std::conditional_t<std::is_same_v<T, float>, double, T>;
+struct sum_of {
+  using type = double;
+};
+template <class T>
+requires std::is_integral_v<T>
+struct sum_of<T> {
+  using type = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
+};
+
+// `store(row, column, sum)` for every element of the product.
+template <class T, class Store>
+void multiply(const product& of, const T* a, const T* b, const Store& store) {
+  using number = computed<T>;
+  using sum_type = typename sum_of<T>::type;
   for (std::int64_t i = 0; i < of.m; ++i)
     for (std::int64_t j = 0; j < of.n; ++j) {
       sum_type sum = 0;
       for (std::int64_t k = 0; k < of.k; ++k)
-        sum += static_cast<sum_type>(a[i * of.a_row + k * of.a_column])
-               * static_cast<sum_type>(b[k * of.b_row + j * of.b_column]);
-      c[i * of.n + j] = static_cast<T>(sum);
+        sum += static_cast<sum_type>(static_cast<number>(a[i * of.a_row + k * of.a_column]))
+               * static_cast<sum_type>(static_cast<number>(b[k * of.b_row + j * of.b_column]));
+      store(i, j, sum);
     }
+}
+
+// alpha * sum, of integers exactly where alpha is 1.
+template <class T>
+T scaled(T value, float factor) {
+  if constexpr (std::is_integral_v<T>)
+    return factor == 1.0F ? value
+                          : convert<T>(static_cast<double>(value) * static_cast<double>(factor));
+  else
+    return value * static_cast<T>(factor);
 }
 
 } // namespace
@@ -62,7 +86,7 @@ made_kernel make_reference_matmul(const kernel_spec& spec, weight_cache&) {
   auto loops = iterate(batch, operands);
   if (!loops)
     return tl::unexpected{std::move(loops).error()};
-  return make_numeric(spec.inputs[0].desc.type, [&](auto tag) {
+  return make_number(spec.inputs[0].desc.type, [&](auto tag) {
     using element = typename decltype(tag)::type;
     return make_kernel({}, [of, loops = *std::move(loops)](const kernel_args& args) {
       const auto* x = args.inputs[0].as<const element>();
@@ -72,8 +96,11 @@ made_kernel make_reference_matmul(const kernel_spec& spec, weight_cache&) {
         for (std::int64_t i = 0; i < loops.inner(); ++i) {
           const auto matrix_a = offsets[0] + i * loops.strides[0].back();
           const auto matrix_b = offsets[1] + i * loops.strides[1].back();
+          auto* matrix = to + (row * loops.inner() + i) * of.m * of.n;
           multiply(of, x + matrix_a * of.m * of.k, y + matrix_b * of.k * of.n,
-                   to + (row * loops.inner() + i) * of.m * of.n);
+                   [&](std::int64_t at, std::int64_t column, auto sum) {
+                     matrix[at * of.n + column] = convert<element>(sum);
+                   });
         }
       });
     });
@@ -81,10 +108,11 @@ made_kernel make_reference_matmul(const kernel_spec& spec, weight_cache&) {
 }
 
 made_kernel make_reference_gemm(const kernel_spec& spec, weight_cache&) {
-  if (auto why = not_plain_float(spec))
-    return decline("{}", *why);
   if (auto why = not_row_major(spec))
     return decline("{}", *why);
+  for (const auto& input : spec.inputs)
+    if (input.present && input.desc.type != spec.inputs[0].desc.type)
+      return decline("inputs differ in datatype");
   const auto& a = spec.inputs[0].desc.dims;
   const auto& b = spec.inputs[1].desc.dims;
   if (a.size() != 2 || b.size() != 2)
@@ -110,16 +138,26 @@ made_kernel make_reference_gemm(const kernel_spec& spec, weight_cache&) {
   }
   const float alpha = spec.attributes->real("alpha", 1.0F);
   const float beta = spec.attributes->real("beta", 1.0F);
-  return make_kernel({}, [of, addend, alpha, beta](const kernel_args& args) {
-    auto* y = args.outputs[0].as<float>();
-    multiply(of, args.inputs[0].as<const float>(), args.inputs[1].as<const float>(), y);
-    const auto* c = has_data(args, 2) ? args.inputs[2].as<const float>() : nullptr;
-    const auto& strides = addend.strides[0];
-    for (std::int64_t i = 0; i < of.m; ++i)
-      for (std::int64_t j = 0; j < of.n; ++j) {
-        float& value = y[i * of.n + j];
-        value = alpha * value + (c ? beta * c[i * strides[0] + j * strides[1]] : 0.0F);
-      }
+  return make_number(spec.inputs[0].desc.type, [&](auto tag) {
+    using element = typename decltype(tag)::type;
+    return make_kernel({}, [of, addend, alpha, beta](const kernel_args& args) {
+      // Halves and floats are scaled and added as doubles, integers as themselves.
+      using number = std::conditional_t<std::is_integral_v<element>, element, double>;
+      auto* y = args.outputs[0].as<element>();
+      const auto* c = has_data(args, 2) ? args.inputs[2].as<const element>() : nullptr;
+      const auto& strides = addend.strides[0];
+      multiply(of, args.inputs[0].as<const element>(), args.inputs[1].as<const element>(),
+               [&](std::int64_t i, std::int64_t j, auto sum) {
+                 number value = scaled(static_cast<number>(sum), alpha);
+                 if (c != nullptr)
+                   value = static_cast<number>(
+                       value
+                       + scaled(static_cast<number>(static_cast<computed<element>>(
+                                    c[i * strides[0] + j * strides[1]])),
+                                beta));
+                 y[i * of.n + j] = convert<element>(value);
+               });
+    });
   });
 }
 

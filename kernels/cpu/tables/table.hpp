@@ -20,6 +20,7 @@ struct operator_entry {
 [[nodiscard]] std::span<const operator_entry> elementwise_operators();
 [[nodiscard]] std::span<const operator_entry> compute_operators();
 [[nodiscard]] std::span<const operator_entry> movement_operators();
+[[nodiscard]] std::span<const operator_entry> network_operators();
 [[nodiscard]] std::span<const operator_entry> quantization_operators();
 [[nodiscard]] std::span<const operator_entry> machine_learning_operators();
 [[nodiscard]] std::span<const operator_entry> indexing_operators();

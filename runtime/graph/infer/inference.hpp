@@ -118,6 +118,9 @@ inline constexpr std::size_t any_number = ~std::size_t{0};
 [[nodiscard]] std::span<const infer_entry> random_rules();
 [[nodiscard]] std::span<const infer_entry> vision_rules();
 [[nodiscard]] std::span<const infer_entry> resize_rules();
+[[nodiscard]] std::span<const infer_entry> mathematics_rules();
+[[nodiscard]] std::span<const infer_entry> recurrent_rules();
+[[nodiscard]] std::span<const infer_entry> attention_rules();
 [[nodiscard]] std::span<const infer_entry> quantization_rules();
 [[nodiscard]] std::span<const infer_entry> machine_learning_rules();
 

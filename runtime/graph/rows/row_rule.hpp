@@ -62,11 +62,15 @@ struct row_entry {
   std::string_view op_type;
   row_rule rule;
   std::string_view domain = {}; ///< "" is ONNX's default domain
+  /// Axes in front of the rows that output 0 has and the outputs behind it do not.
+  std::size_t later_outputs_lack = 0;
 };
 
 [[nodiscard]] std::span<const row_entry> elementwise_row_rules();
 [[nodiscard]] std::span<const row_entry> compute_row_rules();
 [[nodiscard]] std::span<const row_entry> movement_row_rules();
+[[nodiscard]] std::span<const row_entry> mathematics_row_rules();
+[[nodiscard]] std::span<const row_entry> network_row_rules();
 [[nodiscard]] std::span<const row_entry> quantization_row_rules();
 [[nodiscard]] std::span<const row_entry> machine_learning_row_rules();
 

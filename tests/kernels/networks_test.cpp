@@ -1,0 +1,159 @@
+// Recurrent layers and attention: answers worked out by hand on the smallest of shapes.
+
+#include "tests/kernels/op_case.hpp"
+
+#include <cmath>
+
+using troupe::dtype;
+using troupe::tests::op_case;
+using floats = std::vector<float>;
+using longs = std::vector<std::int64_t>;
+
+namespace {
+
+using texts = std::vector<std::string>;
+
+// A sum of all inputs so far: identity activations and weights of one.
+op_case running_sum(const std::string& direction) {
+  op_case node{"RNN", 22};
+  node.attribute("activations", texts{"Affine"}).attribute("direction", direction);
+  node.input<float>({3, 1, 1}, {1, 2, 4}).input<float>({1, 1, 1}, {1}).input<float>({1, 1, 1}, {1});
+  return node;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(an_rnn_runs_forwards_and_backwards) {
+  running_sum("forward").check_outputs<float>({{3, 1, 1, 1}, {1, 1, 1}}, {{1, 3, 7}, {7}});
+  running_sum("reverse").check_outputs<float>({{3, 1, 1, 1}, {1, 1, 1}}, {{7, 6, 4}, {7}});
+}
+
+BOOST_AUTO_TEST_CASE(both_directions_have_weights_of_their_own) {
+  op_case{"RNN", 22}
+      .attribute("activations", texts{"Affine", "affine"})
+      .attribute("direction", std::string{"bidirectional"})
+      .input<float>({2, 1, 1}, {1, 2})
+      .input<float>({2, 1, 1}, {1, 10})
+      .input<float>({2, 1, 1}, {1, 1})
+      .check_outputs<float>({{2, 2, 1, 1}, {2, 1, 1}}, {{1, 30, 3, 20}, {3, 30}});
+}
+
+BOOST_AUTO_TEST_CASE(steps_behind_a_sequence_are_zero_and_the_state_is_its_last) {
+  op_case node{"RNN", 22};
+  node.attribute("activations", texts{"Affine"}).attribute("direction", std::string{"reverse"});
+  node.input<float>({3, 2, 1}, {1, 1, 2, 2, 4, 4})
+      .input<float>({1, 1, 1}, {1})
+      .input<float>({1, 1, 1}, {1})
+      .absent()
+      .input<std::int32_t>({2}, {2, 3});
+  node.check_outputs<float>({{3, 1, 2, 1}, {1, 2, 1}}, {{3, 7, 2, 6, 0, 4}, {3, 7}});
+}
+
+BOOST_AUTO_TEST_CASE(a_sequence_longer_than_the_steps_is_refused_when_it_comes) {
+  op_case node{"RNN", 22};
+  node.input<float>({1, 1, 1}, {1})
+      .input<float>({1, 1, 1}, {1})
+      .input<float>({1, 1, 1}, {1})
+      .absent()
+      .input<std::int32_t>({1}, {2});
+  BOOST_TEST(node.launch_error(dtype::float32, {1, 1, 1, 1}).find("[0, 1] expected, 2 found")
+             != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(the_reset_of_a_gru_comes_before_or_behind_its_weights) {
+  // Update gate 0, reset gate 1/2 by its bias of 0; the state of 2 enters the candidate.
+  const auto node = [](std::int64_t before) {
+    op_case made{"GRU", 22};
+    made.attribute("activations", texts{"HardSigmoid", "Affine"})
+        .attribute("linear_before_reset", before)
+        .input<float>({1, 1, 1}, {0})
+        .input<float>({1, 3, 1}, {0, 0, 0})
+        .input<float>({1, 3, 1}, {0, 0, 3})
+        .input<float>({1, 6}, {-10, 0, 0, 0, 0, 1})
+        .absent()
+        .input<float>({1, 1, 1}, {2});
+    return made;
+  };
+  node(0).check<float>({1, 1, 1, 1}, {4}, 1e-6);    // 3 * (1/2 * 2) + 1
+  node(1).check<float>({1, 1, 1, 1}, {3.5F}, 1e-6); // 1/2 * (3 * 2 + 1)
+}
+
+BOOST_AUTO_TEST_CASE(an_lstm_looks_at_its_cell_through_peepholes) {
+  // Gates i, o, f, c of HardSigmoid and identities; the cell starts with 1.
+  op_case node{"LSTM", 22};
+  node.attribute("activations", texts{"HardSigmoid", "Affine", "Affine"})
+      .input<float>({1, 1, 1}, {2})
+      .input<float>({1, 4, 1}, {0, 0, 0, 1})
+      .input<float>({1, 4, 1}, {0, 0, 0, 0})
+      .absent()
+      .absent()
+      .input<float>({1, 1, 1}, {0})
+      .input<float>({1, 1, 1}, {1})
+      .input<float>({1, 3}, {1, 0, 2});
+  // i = 0.2 + 0.5, f = 0.4 + 0.5; C = 0.9 + 0.7 * 2; o = 0.5.
+  node.check_outputs<float>({{1, 1, 1, 1}, {1, 1, 1}, {1, 1, 1}}, {{1.15F}, {1.15F}, {2.3F}}, 1e-6);
+}
+
+BOOST_AUTO_TEST_CASE(the_batch_may_come_first) {
+  op_case{"RNN", 22}
+      .attribute("activations", texts{"Affine"})
+      .attribute("layout", std::int64_t{1})
+      .input<double>({2, 2, 1}, {1, 2, 10, 20})
+      .input<double>({1, 1, 1}, {1})
+      .input<double>({1, 1, 1}, {1})
+      .check_outputs<double>({{2, 2, 1, 1}, {2, 1, 1}}, {{1, 3, 10, 30}, {3, 30}});
+}
+
+BOOST_AUTO_TEST_CASE(attention_without_scores_is_a_mean_of_the_values_seen) {
+  const auto node = [] {
+    op_case made{"Attention", 25};
+    made.attribute("is_causal", std::int64_t{1});
+    made.input<float>({1, 1, 2, 1}, {0, 0})
+        .input<float>({1, 1, 2, 1}, {0, 0})
+        .input<float>({1, 1, 2, 1}, {2, 4});
+    return made;
+  };
+  node().check<float>({1, 1, 2, 1}, {2, 3}, 1e-6);
+  // A row that a mask closes altogether is zero.
+  node().truth({2, 2}, {0, 1, 1, 0}).check<float>({1, 1, 2, 1}, {0, 2}, 1e-6);
+  // What came before is seen by all, and handed on.
+  auto with_past = node();
+  with_past.absent().input<float>({1, 1, 1, 1}, {0}).input<float>({1, 1, 1, 1}, {6});
+  with_past.check_outputs<float>({{1, 1, 2, 1}, {1, 1, 3, 1}, {1, 1, 3, 1}},
+                                 {{4, 4}, {0, 0, 0}, {6, 2, 4}}, 1e-6);
+}
+
+BOOST_AUTO_TEST_CASE(heads_of_queries_share_those_of_keys) {
+  op_case{"Attention", 23}
+      .attribute("q_num_heads", std::int64_t{2})
+      .attribute("kv_num_heads", std::int64_t{1})
+      .input<float>({1, 1, 2}, {0, 0})
+      .input<float>({1, 2, 1}, {5, -5})
+      .input<float>({1, 2, 1}, {1, 3})
+      .check<float>({1, 1, 2}, {2, 2}, 1e-6);
+}
+
+BOOST_AUTO_TEST_CASE(a_window_bounds_what_is_seen_on_both_sides) {
+  op_case{"Attention", 25}
+      .attribute("left_window_size", std::int64_t{0})
+      .attribute("right_window_size", std::int64_t{1})
+      .input<float>({1, 1, 3, 1}, {0, 0, 0})
+      .input<float>({1, 1, 3, 1}, {0, 0, 0})
+      .input<float>({1, 1, 3, 1}, {2, 4, 8})
+      .check<float>({1, 1, 3, 1}, {3, 6, 8}, 1e-6);
+}
+
+BOOST_AUTO_TEST_CASE(rotations_turn_pairs_and_refuse_positions_beyond_the_cache) {
+  const auto node = [](std::int64_t position) {
+    op_case made{"RotaryEmbedding", 23};
+    made.input<float>({1, 1, 1, 2}, {3, 5})
+        .input<float>({2, 1}, {1, 0})
+        .input<float>({2, 1}, {0, 1})
+        .input<std::int64_t>({1, 1}, {position});
+    return made;
+  };
+  node(0).check<float>({1, 1, 1, 2}, {3, 5}, 1e-6);
+  node(1).check<float>({1, 1, 1, 2}, {-5, 3}, 1e-6);
+  BOOST_TEST(node(2).launch_error(dtype::float32, {1, 1, 1, 2}).find("[0, 2) expected, 2 found")
+             != std::string::npos);
+}
