@@ -123,6 +123,8 @@ made_kernel make_top_k(const kernel_spec& spec, weight_cache&) {
   by.parts = std::max<std::int64_t>(std::min<std::int64_t>(spec.threads, by.rows()), 1);
   const bool largest = spec.attributes->integer("largest", 1) != 0;
   const bool reads_k = has_input(spec, 1);
+  if (reads_k && spec.inputs[1].desc.elements() != 1)
+    return decline("k is {}, not one number", to_string(spec.inputs[1].desc.dims));
   return make_number(spec.inputs[0].desc.type, [&](auto tag) {
     using element = typename decltype(tag)::type;
     const auto list_bytes = static_cast<std::size_t>(by.parts * by.size) * sizeof(entry<element>);
@@ -130,12 +132,13 @@ made_kernel make_top_k(const kernel_spec& spec, weight_cache&) {
         {.workspace_bytes = list_bytes},
         [by, largest, reads_k, threads = spec.threads](const kernel_args& args) -> result<void> {
           if (reads_k && has_data(args, 1)) {
-            const auto k = integers_in(args.inputs[1], "TopK");
-            if (!k)
-              return propagate(k);
-            if (k->size() != 1 || k->front() != by.k)
+            std::int64_t k = -1;
+            visit_index(args.inputs[1].desc.type, [&](auto index) {
+              k = *args.inputs[1].as<const typename decltype(index)::type>();
+            });
+            if (k != by.k)
               return fail(errc::invalid_argument, "TopK: k of {} expected by the plan, {} found",
-                          by.k, to_string(*k));
+                          by.k, k);
           }
           if (by.k > 0)
             largest ? run<true, element>(by, threads, args)
