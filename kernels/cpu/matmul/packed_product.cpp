@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t crowding = 512; // floats
 
 // Cuts columns, counted in vectors, so that as few panels as possible are narrower than the best.
-std::vector<panel> cut(std::int64_t first, std::int64_t vectors, std::int64_t inner) {
+std::vector<panel> cut(std::int64_t vectors, std::int64_t inner) {
   const auto [wide, narrow] = best_vectors();
   std::int64_t wides = vectors / wide;
   if (wide != narrow) {
@@ -24,82 +24,43 @@ std::vector<panel> cut(std::int64_t first, std::int64_t vectors, std::int64_t in
   const auto lanes = vector_lanes();
   for (std::int64_t left = vectors; left > 0; left -= panels.back().vectors) {
     const auto best = static_cast<std::int64_t>(panels.size()) < wides ? wide : narrow;
-    panels.push_back({first + (vectors - left) * lanes, std::min(best, left)});
+    panels.push_back({(vectors - left) * lanes, std::min(best, left)});
   }
   return panels;
-}
-
-struct quarter {
-  std::int64_t row, column;
-};
-
-// Row `k` of a panel of `matrix` into `to`, times `sign`; zeros where there are no columns.
-void add_row(const packing& of, const plain_matrix& matrix, std::int64_t k, std::int64_t column,
-             std::int64_t width, float sign, float* to) {
-  const auto count = std::min(width, of.columns - column);
-  const float* from = matrix.from + k * matrix.row_stride + column * matrix.column_stride;
-  for (std::int64_t i = 0; i < count; ++i)
-    to[i] += sign * from[i * matrix.column_stride];
 }
 
 } // namespace
 
 std::int64_t packing::size() const noexcept {
   std::int64_t vectors = 0;
-  for (const auto& part : whole)
+  for (const auto& part : panels)
     vectors += part.vectors;
-  return halves * combination() + vectors * lanes * inner;
+  return vectors * lanes * inner;
 }
 
-packing plan_packing(std::int64_t inner, std::int64_t columns, bool halved) {
-  packing made{.inner = inner, .columns = columns, .lanes = vector_lanes()};
-  if (halved) {
-    const auto half = columns / made.lanes / 2;
-    made.half_columns = half * made.lanes;
-    made.half = cut(0, half, inner / 2);
-  }
-  const auto first = 2 * made.half_columns;
-  made.whole = cut(first, (columns - first + made.lanes - 1) / made.lanes, inner);
-  return made;
+packing plan_packing(std::int64_t inner, std::int64_t columns) {
+  const auto lanes = vector_lanes();
+  return {.inner = inner,
+          .columns = columns,
+          .lanes = lanes,
+          .panels = cut((columns + lanes - 1) / lanes, inner)};
 }
 
 void pack(const packing& of, const plain_matrix& matrix, float* to) {
   std::fill_n(to, of.size(), 0.0F);
-  const auto inner = of.half_inner();
-  const quarter b11{0, 0};
-  const quarter b12{0, of.half_columns};
-  const quarter b21{inner, 0};
-  const quarter b22{inner, of.half_columns};
-  struct sum {
-    quarter plus, other;
-    float sign;
-  };
-  const std::array<sum, halves> sums{{{b11, b22, 1.0F},
-                                      {b11, b11, 0.0F},
-                                      {b12, b22, -1.0F},
-                                      {b21, b11, -1.0F},
-                                      {b22, b22, 0.0F},
-                                      {b11, b12, 1.0F},
-                                      {b21, b22, 1.0F}}};
-  if (of.half_columns > 0)
-    for (const auto& [plus, other, sign] : sums)
-      for (const auto& part : of.half)
-        for (std::int64_t k = 0; k < inner; ++k, to += part.vectors * of.lanes) {
-          const auto width = part.vectors * of.lanes;
-          add_row(of, matrix, plus.row + k, plus.column + part.first, width, 1.0F, to);
-          if (sign != 0.0F)
-            add_row(of, matrix, other.row + k, other.column + part.first, width, sign, to);
-        }
-  for (const auto& part : of.whole)
-    for (std::int64_t k = 0; k < of.inner; ++k, to += part.vectors * of.lanes)
-      add_row(of, matrix, k, part.first, part.vectors * of.lanes, 1.0F, to);
+  for (const auto& part : of.panels) {
+    const auto width = part.vectors * of.lanes;
+    const auto count = std::min(width, of.columns - part.first);
+    for (std::int64_t k = 0; k < of.inner; ++k, to += width) {
+      const float* from = matrix.from + k * matrix.row_stride + part.first * matrix.column_stride;
+      for (std::int64_t i = 0; i < count; ++i)
+        to[i] = from[i * matrix.column_stride];
+    }
+  }
 }
 
 std::int64_t product::workspace() const noexcept {
-  const auto results = group_rows * best_vectors().wide * right.lanes;
-  if (right.half_columns == 0)
-    return results;
-  return halves * (results + group_rows * right.half_inner());
+  return group_rows * best_vectors().wide * right.lanes;
 }
 
 } // namespace troupe::cpu::packed_product
@@ -123,13 +84,12 @@ made_kernel make_packed_kernel(const kernel_spec& spec, weight_cache& weights,
   const auto fused = fused_steps::make(spec, steps_done);
   if (!fused)
     return tl::unexpected{fused.error()};
-  product made{.right = plan_packing(wanted.inner, wanted.columns, false),
+  product made{.right = plan_packing(wanted.inner, wanted.columns),
                .fused = *fused,
                .rows = wanted.rows,
                .left_stride = wanted.inner,
                .out_stride = wanted.columns};
-  const auto form =
-      fmt::format("product:{}:{}:{}", made.right.lanes, wanted.row_stride, made.right.half_columns);
+  const auto form = fmt::format("product:{}:{}", made.right.lanes, wanted.row_stride);
   auto packed = weights.find_or_pack(wanted.right, form,
                                      static_cast<std::size_t>(made.right.size()) * sizeof(float),
                                      [&](std::span<std::byte> to) -> result<void> {

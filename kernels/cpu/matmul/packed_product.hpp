@@ -1,8 +1,7 @@
 #pragma once
 
 // A matrix product whose right-hand side is constant and was packed beforehand: MatMul, Gemm and
-// pointwise convolutions. Products with enough rows save an eighth of their multiplications
-// (Strassen, 1969, one level).
+// pointwise convolutions.
 
 #include "kernels/cpu/fused_steps.hpp"
 
@@ -12,7 +11,6 @@
 namespace troupe::cpu::packed_product {
 
 inline constexpr std::int64_t group_rows = 24; ///< rows that meet a panel together
-inline constexpr std::int64_t halves = 7;      ///< products of halves that Strassen's form takes
 
 /// Columns of the right-hand side side by side, in vectors; stored a row after the other.
 struct panel {
@@ -20,27 +18,18 @@ struct panel {
   std::int64_t vectors = 0;
 };
 
-/// How the right-hand matrix [inner, columns] lies once packed. Follows from the matrix and the
-/// instruction set alone, so that products of any number of rows share it.
-///
-/// In Strassen's form the panels cover half of the columns and stand `halves` times, for the seven
-/// combinations of quarters; `whole` panels of all `inner` rows hold what is left on the right.
+/// How the right-hand matrix [inner, columns] lies once packed: panel after panel. Follows from the
+/// matrix and the instruction set alone, so that products of any number of rows share it.
 struct packing {
   std::int64_t inner = 0;
   std::int64_t columns = 0;
   std::int64_t lanes = 1;
-  std::int64_t half_columns = 0; ///< 0: plain
-  std::vector<panel> half = {};
-  std::vector<panel> whole = {};
+  std::vector<panel> panels = {};
 
-  [[nodiscard]] std::int64_t half_inner() const noexcept { return inner / 2; }
-  /// Floats of one of the combinations.
-  [[nodiscard]] std::int64_t combination() const noexcept { return half_inner() * half_columns; }
-  /// Floats of everything.
-  [[nodiscard]] std::int64_t size() const noexcept;
+  [[nodiscard]] std::int64_t size() const noexcept; ///< in floats
 };
 
-[[nodiscard]] packing plan_packing(std::int64_t inner, std::int64_t columns, bool halved);
+[[nodiscard]] packing plan_packing(std::int64_t inner, std::int64_t columns);
 
 /// Where element (k, n) of the matrix lies before: `from[k * row_stride + n * column_stride]`.
 struct plain_matrix {

@@ -211,17 +211,14 @@ struct range {
   std::int64_t begin, end;
 };
 
-void whole_panels(const product& of, const tensors& with, range rows, range panels,
-                  float* scratch) {
+void run_panels(const product& of, const tensors& with, range rows, range panels, float* scratch) {
   const tag d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   const auto inner = of.right.inner;
-  const float* base = with.right + halves * of.right.combination();
-  const auto origin = of.right.half_columns * 2;
   const bool bare = with.bias == nullptr && of.fused.count == 0;
   const auto begin = static_cast<std::size_t>(panels.begin);
   for_each_cached(
-      of.right.whole, begin, static_cast<std::size_t>(panels.end), inner * lanes,
+      of.right.panels, begin, static_cast<std::size_t>(panels.end), inner * lanes,
       [&](std::size_t first, std::size_t last) HWY_ATTR {
         for (auto row = rows.begin; row < rows.end; row += group_rows) {
           const auto count = std::min(group_rows, rows.end - row);
@@ -231,12 +228,12 @@ void whole_panels(const product& of, const tensors& with, range rows, range pane
           const auto lines = first == begin ? after * of.left_stride / line_floats : 0;
           const auto share = lines / static_cast<std::int64_t>(last - first);
           for (auto index = first; index < last; ++index) {
-            const auto& part = of.right.whole[index];
+            const auto& part = of.right.panels[index];
             const upcoming next{left + count * of.left_stride
                                     + static_cast<std::int64_t>(index - first) * share
                                           * line_floats,
                                 share, with.out + row * of.out_stride + part.first, of.out_stride};
-            const float* right = base + (part.first - origin) * inner;
+            const float* right = with.right + part.first * inner;
             const auto width = part.vectors * lanes;
             if (bare && part.first + width <= of.right.columns) {
               multiply(count, left, of.left_stride, right, part.vectors, inner,
@@ -262,7 +259,7 @@ panel_vectors best_of_target() {
 
 void run_member(const product& of, const tensors& with, std::int64_t member, std::int64_t members,
                 float* workspace) {
-  const auto panels = static_cast<std::int64_t>(of.right.whole.size());
+  const auto panels = static_cast<std::int64_t>(of.right.panels.size());
   // Rows are shared out where there are enough of them, else columns.
   const bool by_rows = of.rows >= 2 * group_rows * members || panels < members;
   const range all_rows{0, of.rows};
@@ -270,8 +267,8 @@ void run_member(const product& of, const tensors& with, std::int64_t member, std
   const auto share = [&](range of_all) {
     return range{of_all.end * member / members, of_all.end * (member + 1) / members};
   };
-  whole_panels(of, with, by_rows ? share(all_rows) : all_rows,
-               by_rows ? all_panels : share(all_panels), workspace);
+  run_panels(of, with, by_rows ? share(all_rows) : all_rows,
+             by_rows ? all_panels : share(all_panels), workspace);
 }
 
 } // namespace
