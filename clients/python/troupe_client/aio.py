@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, TypeVar
 
-from . import codec
+from . import calls, codec
+from .calls import Call
 from .codec import InferResult, Parameters
 from .errors import Code, TroupeError
+
+T = TypeVar("T")
 
 
 class AsyncClient:
@@ -17,7 +20,7 @@ class AsyncClient:
         self._stream = reader
         self._writer = writer
         self._timeout = timeout
-        self._waiting: Dict[int, Tuple["asyncio.Future[Any]", Callable[[Any], Any]]] = {}
+        self._waiting: Dict[int, Tuple["asyncio.Future[Any]", Call[Any]]] = {}
         self._next_id = 0
         self._closed: Optional[TroupeError] = None
         self._task = asyncio.ensure_future(self._read())
@@ -42,32 +45,30 @@ class AsyncClient:
         timeout: Optional[float] = None,
     ) -> InferResult:
         """Runs a model. ``inputs`` maps names to arrays; ``outputs`` names those wanted, all if None."""
-        return await self._call(
-            lambda n: codec.encode_infer(n, model, inputs, outputs, version, id, parameters),
-            codec.decode_infer, timeout)
+        return await self._call(calls.infer(model, inputs, outputs, version, id, parameters), timeout)
 
     async def health(self, model: str = "", version: str = "", timeout: Optional[float] = None) -> Dict[str, Any]:
         """live, ready, protocol, server, version; with a model also model_ready."""
-        return await self._ask("health", model, version, timeout)
+        return await self._call(calls.health(model, version), timeout)
 
     async def models(self, timeout: Optional[float] = None) -> List[Dict[str, str]]:
         """name, version, state and reason of every model."""
-        return await self._ask("models", "", "", timeout)
+        return await self._call(calls.models(), timeout)
 
     async def metadata(self, model: str, version: str = "", timeout: Optional[float] = None) -> Dict[str, Any]:
         """name, versions, platform, inputs and outputs of a model."""
-        return await self._ask("metadata", model, version, timeout)
+        return await self._call(calls.metadata(model, version), timeout)
 
     async def stats(self, model: str = "", timeout: Optional[float] = None) -> List[Dict[str, Any]]:
         """Statistics of one model, or of all."""
-        return (await self._ask("stats", model, "", timeout))["model_stats"]
+        return await self._call(calls.stats(model), timeout)
 
     async def load(self, model: str, timeout: Optional[float] = None) -> None:
         """Loads a model of the server's repository; returns when it is ready."""
-        await self._ask("load", model, "", timeout)
+        await self._call(calls.load(model), timeout)
 
     async def unload(self, model: str, timeout: Optional[float] = None) -> None:
-        await self._ask("unload", model, "", timeout)
+        await self._call(calls.unload(model), timeout)
 
     async def close(self) -> None:
         """Ends the connection; what is in flight fails with CANCELLED."""
@@ -80,20 +81,14 @@ class AsyncClient:
     async def __aexit__(self, *exc: object) -> None:
         await self.close()
 
-    async def _ask(self, method: str, model: str, version: str, timeout: Optional[float]) -> Any:
-        return await self._call(
-            lambda n: [codec.encode_request(n, method, model, version)], lambda result: result, timeout)
-
-    async def _call(
-        self, encode: Callable[[int], List[Any]], decode: Callable[[Any], Any], timeout: Optional[float]
-    ) -> Any:
+    async def _call(self, what: Call[T], timeout: Optional[float]) -> T:
         if self._closed:
             raise self._closed
         request_id = self._next_id
         self._next_id = (self._next_id + 1) & 0xFFFFFFFF
-        pieces = encode(request_id)
+        pieces = what.encode(request_id)
         future: "asyncio.Future[Any]" = asyncio.get_running_loop().create_future()
-        self._waiting[request_id] = (future, decode)
+        self._waiting[request_id] = (future, what)
         # All pieces before the first await: no other request comes between them.
         for piece in codec.coalesced(pieces):
             self._writer.write(piece)
@@ -138,13 +133,13 @@ class AsyncClient:
         self._fail(why)
 
     def _answer(self, request_id: int, result: Any, error: Optional[TroupeError]) -> None:
-        future, decode = self._waiting.pop(request_id, (None, None))
-        if future is None or decode is None or future.done():
+        future, what = self._waiting.pop(request_id, (None, None))
+        if future is None or what is None or future.done():
             return
         try:
             if error is not None:
                 raise error
-            future.set_result(decode(result))
+            future.set_result(what.decode(result))
         except TroupeError as e:
             future.set_exception(e)
 

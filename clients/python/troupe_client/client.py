@@ -5,13 +5,15 @@ from __future__ import annotations
 import concurrent.futures
 import socket
 import threading
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
+from typing import Any, Dict, List, Mapping, Optional, Sequence, TypeVar
 
-from . import codec
+from . import calls, codec
+from .calls import Call
 from .codec import InferResult, Parameters
 from .errors import Code, TroupeError
 
 Future = concurrent.futures.Future
+T = TypeVar("T")
 
 
 class Client:
@@ -46,8 +48,7 @@ class Client:
         parameters: Optional[Parameters] = None,
     ) -> "Future[InferResult]":
         """Sends a request and returns at once. ``cancel_request`` gives it up."""
-        return self._send(
-            lambda n: codec.encode_infer(n, model, inputs, outputs, version, id, parameters), codec.decode_infer)
+        return self._send(calls.infer(model, inputs, outputs, version, id, parameters))
 
     def infer(
         self,
@@ -64,26 +65,26 @@ class Client:
 
     def health(self, model: str = "", version: str = "", timeout: Optional[float] = None) -> Dict[str, Any]:
         """live, ready, protocol, server, version; with a model also model_ready."""
-        return self._ask("health", model, version, timeout)
+        return self._ask(calls.health(model, version), timeout)
 
     def models(self, timeout: Optional[float] = None) -> List[Dict[str, str]]:
         """name, version, state and reason of every model."""
-        return self._ask("models", "", "", timeout)
+        return self._ask(calls.models(), timeout)
 
     def metadata(self, model: str, version: str = "", timeout: Optional[float] = None) -> Dict[str, Any]:
         """name, versions, platform, inputs and outputs of a model."""
-        return self._ask("metadata", model, version, timeout)
+        return self._ask(calls.metadata(model, version), timeout)
 
     def stats(self, model: str = "", timeout: Optional[float] = None) -> List[Dict[str, Any]]:
         """Statistics of one model, or of all."""
-        return self._ask("stats", model, "", timeout)["model_stats"]
+        return self._ask(calls.stats(model), timeout)
 
     def load(self, model: str, timeout: Optional[float] = None) -> None:
         """Loads a model of the server's repository; returns when it is ready."""
-        self._ask("load", model, "", timeout)
+        self._ask(calls.load(model), timeout)
 
     def unload(self, model: str, timeout: Optional[float] = None) -> None:
-        self._ask("unload", model, "", timeout)
+        self._ask(calls.unload(model), timeout)
 
     def cancel_request(self, future: Future) -> None:
         """Tells the server that nobody waits for this answer any more."""
@@ -107,9 +108,8 @@ class Client:
 
     # -- inside ----------------------------------------------------------------------------------
 
-    def _ask(self, method: str, model: str, version: str, timeout: Optional[float]) -> Any:
-        future = self._send(lambda n: [codec.encode_request(n, method, model, version)], lambda result: result)
-        return self._wait(future, timeout)
+    def _ask(self, what: Call[T], timeout: Optional[float]) -> T:
+        return self._wait(self._send(what), timeout)
 
     def _wait(self, future: Future, timeout: Optional[float]) -> Any:
         timeout = self._timeout if timeout is None else timeout
@@ -121,7 +121,7 @@ class Client:
             self.cancel_request(future)
             raise TroupeError(Code.DEADLINE_EXCEEDED, f"no answer within {timeout} s") from None
 
-    def _send(self, encode: Callable[[int], List[Any]], decode: Callable[[Any], Any]) -> Future:
+    def _send(self, what: Call[Any]) -> Future:
         future: Future = Future()
         with self._lock:
             if self._closed:
@@ -129,10 +129,10 @@ class Client:
             request_id = self._next_id
             self._next_id = (self._next_id + 1) & 0xFFFFFFFF
             future.request_id = request_id  # type: ignore[attr-defined]
-            future.decode = decode  # type: ignore[attr-defined]
+            future.decode = what.decode  # type: ignore[attr-defined]
             self._waiting[request_id] = future
         try:
-            pieces = encode(request_id)
+            pieces = what.encode(request_id)
         except BaseException:
             with self._lock:
                 self._waiting.pop(request_id, None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass, field
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 import msgpack
 import numpy as np
@@ -178,25 +178,34 @@ def encode_cancel(request_id: int) -> bytes:
     return msgpack.packb([NOTIFICATION, "cancel", [{"id": request_id}]])
 
 
-def decode_infer(result: Any) -> InferResult:
+def readable(read: Callable[[Any], Any], result: Any) -> Any:
+    """What ``read`` makes of a result; an error if the result is not shaped as it expects."""
     try:
-        header, payloads = result[0], result[1:]
-        described = header["outputs"]
-        if len(described) != len(payloads):
-            raise TroupeError(Code.INVALID_ARGUMENT,
-                              f"the answer lists {len(described)} tensors and carries {len(payloads)}")
-        return InferResult(
-            model_name=header["model_name"],
-            model_version=header.get("model_version", ""),
-            id=header.get("id", ""),
-            parameters=header.get("parameters", {}),
-            outputs={
-                each["name"]: decode_tensor(each["datatype"], each["shape"], data)
-                for each, data in zip(described, payloads)
-            },
-        )
+        return read(result)
     except (KeyError, TypeError, IndexError, AttributeError) as e:
         raise TroupeError(Code.INVALID_ARGUMENT, f"the answer cannot be read: {e!r}") from None
+
+
+def decode_infer(result: Any) -> InferResult:
+    return readable(_infer_result, result)
+
+
+def _infer_result(result: Any) -> InferResult:
+    header, payloads = result[0], result[1:]
+    described = header["outputs"]
+    if len(described) != len(payloads):
+        raise TroupeError(Code.INVALID_ARGUMENT,
+                          f"the answer lists {len(described)} tensors and carries {len(payloads)}")
+    return InferResult(
+        model_name=header["model_name"],
+        model_version=header.get("model_version", ""),
+        id=header.get("id", ""),
+        parameters=header.get("parameters", {}),
+        outputs={
+            each["name"]: decode_tensor(each["datatype"], each["shape"], data)
+            for each, data in zip(described, payloads)
+        },
+    )
 
 
 class Decoder:
