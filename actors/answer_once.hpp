@@ -9,19 +9,22 @@
 namespace troupe::actors {
 
 /// A callback that is called once in any case: if the last copy goes without a call (the actor that
-/// held it ended), it is called with `unavailable`.
+/// held it ended), it is called with `unavailable` and this text.
 template <class T>
-std::function<void(result<T>)> answer_once(std::function<void(result<T>)> callback) {
+std::function<void(result<T>)> answer_once(std::function<void(result<T>)> callback,
+                                           const char* otherwise = "the server is shutting down") {
   struct held {
-    explicit held(std::function<void(result<T>)> to) : callback(std::move(to)) {}
-    ~held() { answer(fail(errc::unavailable, "the server is shutting down")); }
+    held(std::function<void(result<T>)> to, const char* text)
+        : callback(std::move(to)), otherwise(text) {}
+    ~held() { answer(fail(errc::unavailable, "{}", otherwise)); }
     void answer(result<T> with) {
       if (auto to = std::exchange(callback, nullptr))
         to(std::move(with));
     }
     std::function<void(result<T>)> callback;
+    const char* otherwise;
   };
-  return [state = std::make_shared<held>(std::move(callback))](result<T> with) {
+  return [state = std::make_shared<held>(std::move(callback), otherwise)](result<T> with) {
     state->answer(std::move(with));
   };
 }

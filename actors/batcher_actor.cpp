@@ -32,6 +32,7 @@ batcher_actor::behavior_type batcher_state::make_behavior(commons_ptr shared, pl
   shared_ = std::move(shared);
   what_ = std::move(what);
   tickets_ = tickets;
+  what_->where->load->restart(); // what one before this one held is gone
   log_exceptions(self_, name);
   return {
       [this](submit_atom, const job_ptr& asked) { guarded(name, asked, [&] { enqueue(asked); }); },
@@ -155,8 +156,9 @@ void batcher_state::failed(const batch& what, const error& why) {
     const bool blames_request = why.code == errc::invalid_argument
                                 || why.code == errc::unimplemented
                                 || why.code == errc::resource_exhausted;
-    one->fail_with(blames_request ? why.code : errc::internal,
-                   fmt::format("model {}: {}", model().name, why.text));
+    const bool may_try_again = why.code == errc::unavailable;
+    one->fail_with(blames_request || may_try_again ? why.code : errc::internal,
+                   fmt::format("model {}: {}", model().name, why.text), why.retry_after_ms);
   }
   model().probe->retried(retried);
 }

@@ -1,5 +1,6 @@
 #include "actors/catalog_actor.hpp"
 
+#include "actors/answer_once.hpp"
 #include "actors/describe.hpp"
 #include "actors/hand_on.hpp"
 
@@ -32,19 +33,41 @@ catalog_actor::behavior_type catalog_state::make_behavior(commons_ptr shared,
       },
       [this](unload_atom, const load_request_ptr& asked) { survive([&] { unload(*asked); }); },
       [this](loaded_atom, std::uint64_t number, const loaded_ptr& outcome) {
-        survive([&] { loaded(number, *outcome); });
+        survive_load(number, [&] { loaded(number, *outcome); });
       },
       [this](warmed_atom, std::uint64_t number, const failure& outcome) {
-        survive([&] { outcome.what ? abort(number, *outcome.what) : warm(number); });
+        survive_load(number, [&] { outcome.what ? abort(number, *outcome.what) : warm(number); });
       },
       [this](retire_atom, stage_id batcher) { survive([&] { retired(batcher); }); },
       [this](query_atom, const query_ptr& asked) { survive([&] { answer(*asked); }); },
-      [this](up_atom) { // the router lost its table
-        for (const auto& [key, one] : models_)
-          for (const auto& version : one.versions)
-            tell<router_actor>(*shared_, shared_->router, publish_atom_v, version);
-      },
+      [this](up_atom) { survive([&] { publish_all(); }); },
+      [this](up_atom, stage_id memory) { survive([&] { book_again(memory); }); },
   };
+}
+
+template <class Work>
+void catalog_state::survive_load(std::uint64_t number, Work work) {
+  try {
+    work();
+  } catch (const std::exception& thrown) { // its load would be under way for ever
+    survive([&] { abort(number, {errc::internal, thrown.what()}); });
+  }
+}
+
+// The router lost its table.
+void catalog_state::publish_all() const {
+  for (const auto& [key, one] : models_)
+    for (const auto& version : one.versions)
+      tell<router_actor>(*shared_, shared_->router, publish_atom_v, version);
+  tell<router_actor>(*shared_, shared_->router, up_atom_v);
+}
+
+// The memory's books were begun anew.
+void catalog_state::book_again(stage_id memory) const {
+  for (const auto& [batcher, booked] : booked_)
+    if (booked.memory == memory)
+      tell<memory_actor>(*shared_, memory, reserve_atom_v,
+                         static_cast<std::uint64_t>(booked.bytes));
 }
 
 void catalog_state::begin(const load_request_ptr& asked) {
@@ -72,11 +95,13 @@ void catalog_state::begin(const load_request_ptr& asked) {
     order->load = std::move(*found);
   }
   const auto number = shared_->fresh_number();
-  order->done = [shared = shared_, number](result<std::vector<loaded_model>> outcome) {
-    tell<catalog_actor>(
-        *shared, shared->catalog, loaded_atom_v, number,
-        std::make_shared<const result<std::vector<loaded_model>>>(std::move(outcome)));
-  };
+  order->done = answer_once<std::vector<loaded_model>>(
+      [shared = shared_, number](result<std::vector<loaded_model>> outcome) {
+        tell<catalog_actor>(
+            *shared, shared->catalog, loaded_atom_v, number,
+            std::make_shared<const result<std::vector<loaded_model>>>(std::move(outcome)));
+      },
+      "whoever loaded the model ended");
   known.load = number;
   if (known.versions.empty())
     known.state = "LOADING";
@@ -112,22 +137,30 @@ void catalog_state::host(const load_request_ptr& asked) {
   self_->request(root, caf::infinite, host_atom_v, stage_order_ptr{order})
       .then(
           [=, this](const failure& outcome) {
+            if (outcome.what) {
+              models_.erase(asked->name);
+              return asked->done(tl::unexpected<error>{*outcome.what});
+            }
             auto& now = models_[asked->name];
             now.load = 0;
-            if (outcome.what)
-              return asked->done(tl::unexpected<error>{*outcome.what});
             now.versions = {made};
             now.state = "READY";
             tell<router_actor>(*shared_, shared_->router, publish_atom_v, model_ptr{made});
             asked->done({});
           },
-          [asked](caf::error&) { asked->done(fail(errc::unavailable, "the system is stopping")); });
+          [=, this](caf::error&) {
+            models_.erase(asked->name);
+            asked->done(fail(errc::unavailable, "the system is stopping"));
+          });
 }
 
 void catalog_state::unload(const load_request& asked) {
   const auto at = models_.find(asked.name);
-  if (at == models_.end() || at->second.versions.empty())
+  const bool loading = at != models_.end() && loads_.contains(at->second.load);
+  if (at == models_.end() || (at->second.versions.empty() && !loading))
     return asked.done(fail(errc::not_found, "model {}: not loaded", asked.name));
+  if (loading) // asked before this: it must not bring the model back
+    abort(at->second.load, {errc::cancelled, "unloaded while it was being loaded"});
   tell<router_actor>(*shared_, shared_->router, retire_atom_v, model_name{asked.name, {}});
   for (const auto& one : std::exchange(at->second.versions, {}))
     retire(*one);
@@ -138,12 +171,8 @@ void catalog_state::unload(const load_request& asked) {
 
 // Its batchers finish what they have and leave; a stage ends with what it holds.
 void catalog_state::retire(const served_model& old) {
-  for (const auto& one : old.placements) {
-    if (one.device == 0)
-      tell<supervisor_actor>(*shared_, shared_->supervisor, retire_atom_v, one.entry);
-    else
-      tell<batcher_actor>(*shared_, one.entry, retire_atom_v);
-  }
+  for (const auto& one : old.placements)
+    tell<supervisor_actor>(*shared_, shared_->supervisor, halt_atom_v, one.entry);
 }
 
 void catalog_state::retired(stage_id batcher) {

@@ -75,6 +75,10 @@ private:
   void unload(const load_request& asked);
   void retire(const served_model& old);
   void retired(stage_id batcher);
+  void publish_all() const;
+  void book_again(stage_id memory) const;
+  template <class Work>
+  void survive_load(std::uint64_t number, Work work);
   void answer(const query& asked) const;
   [[nodiscard]] result<model_ptr> find(const model_name& about) const;
   [[nodiscard]] std::vector<protocol::model_index_entry> index() const;

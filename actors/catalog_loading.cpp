@@ -58,6 +58,11 @@ void catalog_state::place(std::uint64_t number) {
           [=, this](const failure& reserved) {
             if (reserved.what)
               return abort(number, *reserved.what);
+            if (!loads_.contains(number)) { // given up meanwhile
+              tell<memory_actor>(*shared_, memory_id, release_atom_v,
+                                 static_cast<std::uint64_t>(bytes));
+              return;
+            }
             booked_[order->where->entry] = {memory_id, bytes};
             self_->request(root, caf::infinite, place_atom_v, place_order_ptr{order})
                 .then([=, this](const failure& outcome) { placed_one(number, outcome); }, gone);
@@ -68,7 +73,8 @@ void catalog_state::place(std::uint64_t number) {
 void catalog_state::placed_one(std::uint64_t number, const failure& outcome) {
   if (outcome.what)
     return abort(number, *outcome.what);
-  loads_[number].warmed = 0;
+  if (const auto at = loads_.find(number); at != loads_.end())
+    at->second.warmed = 0;
   warm(number);
 }
 
@@ -137,8 +143,8 @@ void catalog_state::abort(std::uint64_t number, const error& why) {
   spdlog::error("model {}: not loaded: {}", failed.mapped().name, why.text);
   const auto& steps = failed.mapped().steps;
   for (std::size_t i = 0; i < steps.size() && i <= failed.mapped().at; ++i)
-    tell<batcher_actor>(*shared_, steps[i].model->placements[steps[i].placement].entry,
-                        retire_atom_v);
+    tell<supervisor_actor>(*shared_, shared_->supervisor, halt_atom_v,
+                           steps[i].model->placements[steps[i].placement].entry);
   auto& known = models_[failed.mapped().name];
   known.load = 0;
   if (known.versions.empty())

@@ -3,6 +3,7 @@
 #include "actors/outputs.hpp"
 
 #include <algorithm>
+#include <new>
 
 namespace troupe::actors {
 
@@ -70,13 +71,24 @@ response_part response_for(const batch_results& results, const job::impl& asked,
   return answer;
 }
 
+// What one answer throws is that request's alone.
+void answer(job::impl& asked, const batch_results& results, std::int64_t first) {
+  try {
+    asked.answer(response_for(results, asked, first));
+  } catch (const std::bad_alloc&) {
+    asked.fail_with(errc::resource_exhausted, "the machine has no memory for the answer");
+  } catch (const std::exception& thrown) {
+    asked.fail_with(errc::internal, thrown.what());
+  }
+}
+
 } // namespace
 
 void deliver(const batch_results& results) {
   std::int64_t first = 0;
   for (const auto& asked : results.of->jobs) {
     if (!asked->answered())
-      asked->answer(response_for(results, *asked, first));
+      answer(*asked, results, first);
     first += asked->rows;
   }
 }

@@ -1,10 +1,12 @@
 #include "actors/device_actor.hpp"
 
+#include "actors/answer_once.hpp"
 #include "actors/deliver.hpp"
 #include "actors/hand_on.hpp"
 #include "runtime/batching/buckets.hpp"
 
 #include <algorithm>
+#include <new>
 #include <stdexcept>
 
 namespace troupe::actors {
@@ -59,6 +61,7 @@ device_actor::behavior_type device_state::make_behavior(commons_ptr shared, devi
              const failure& outcome) { planned(number, took, program, outcome); },
       [this](done_atom, std::uint64_t ticket, const failure& outcome) { done(ticket, outcome); },
       [this](yield_atom, bool all) { yield(all); },
+      [this](up_atom) { ask_for_memory(); },
   };
 }
 
@@ -67,7 +70,20 @@ void device_state::advance() {
   while (running_.size() < tickets && !pending_.empty()) {
     const auto next = std::move(pending_.front());
     pending_.pop_front();
-    start(next);
+    attempt(next, [&] { start(next); });
+  }
+}
+
+// What one batch throws ends that batch: the device has others.
+template <class Work>
+void device_state::attempt(const batch_ptr& next, Work work) {
+  try {
+    work();
+  } catch (const std::bad_alloc&) {
+    finish(*next, error{errc::resource_exhausted, "the machine has no memory for this batch"});
+  } catch (const std::exception& thrown) {
+    spdlog::error("device {}: {}", setup_.on->properties().name, thrown.what());
+    finish(*next, error{errc::internal, thrown.what()});
   }
 }
 
@@ -113,12 +129,14 @@ void device_state::park(batch_ptr next, std::vector<shape> dims,
   auto order = std::make_shared<plan_order>();
   order->of = of;
   order->dims = dims;
-  order->done = [shared = shared_, to = setup_.id, number](result<program_ptr> made,
-                                                           duration took) {
-    tell<device_actor>(*shared, to, planned_atom_v, number, took.count(),
-                       made ? *made : program_ptr{},
-                       failure{made ? std::nullopt : std::optional{made.error()}});
-  };
+  // The order may be lost with its storage, which is as good as a plan that could not be made.
+  order->done = answer_once<made_plan>(
+      [shared = shared_, to = setup_.id, number](const result<made_plan>& made) {
+        tell<device_actor>(*shared, to, planned_atom_v, number, made ? made->took.count() : 0,
+                           made ? made->program : program_ptr{},
+                           failure{made ? std::nullopt : std::optional{made.error()}});
+      },
+      "whoever made the plan ended");
   auto& entry = planning_[number];
   entry = {of, std::move(dims), {}};
   if (next)
@@ -134,21 +152,25 @@ void device_state::planned(std::uint64_t number, std::int64_t took, const progra
   const auto entry = planning_.extract(number);
   if (entry.empty())
     return;
+  // A new plan may have driven old ones out of their cache.
+  std::erase_if(runs_, [](const auto& one) { return !one.second.of->caches(*one.first); });
   if (!outcome.what)
     planning_time_ += (duration{took} - planning_time_) / 4;
   for (const auto& next : entry.mapped().batches) {
     if (outcome.what)
       finish(*next, outcome.what);
     else
-      run_planned(next, program,
-                  next->model->io.max_batch_size > 0 ? entry.mapped().dims[0][0] : 0);
+      attempt(next, [&] {
+        run_planned(next, program,
+                    next->model->io.max_batch_size > 0 ? entry.mapped().dims[0][0] : 0);
+      });
   }
 }
 
 void device_state::run_planned(const batch_ptr& next, program_ptr program, std::int64_t bucket) {
   auto work = std::make_shared<device_work>(next, program, bucket, setup_.on->properties());
   if (auto resting = runs_.extract(program.get()); !resting.empty())
-    work->set_run(std::move(resting.mapped().second));
+    work->set_run(std::move(resting.mapped().state));
   else
     work->set_run(program->make_run());
   const auto ticket = shared_->fresh_number();
@@ -169,6 +191,8 @@ void device_state::granted(std::uint64_t ticket, const lease_ptr& block, const f
   if (at == running_.end())
     return; // of an actor before this one; the lease gives itself back
   const auto work = at->second;
+  if (work->has_lease())
+    return; // asked for twice, since the books were begun anew
   if (outcome.what) {
     running_.erase(at);
     finish(*work->of(), outcome.what);
@@ -176,6 +200,14 @@ void device_state::granted(std::uint64_t ticket, const lease_ptr& block, const f
   }
   work->set_lease(block);
   submit(ticket, work);
+}
+
+// Whoever keeps the books of memory has begun anew: what it was asked before is forgotten.
+void device_state::ask_for_memory() {
+  for (const auto& [ticket, work] : running_)
+    if (work->device_bytes() > 0 && !work->has_lease())
+      tell<memory_actor>(*shared_, setup_.memory, lease_atom_v, ticket,
+                         static_cast<std::uint64_t>(work->device_bytes()));
 }
 
 void device_state::submit(std::uint64_t ticket, const work_ptr& work) {
@@ -207,7 +239,8 @@ void device_state::done(std::uint64_t ticket, const failure& outcome) {
     kept_.push_back({std::move(block)});
   if (runs_.size() >= max_resting_runs)
     runs_.clear(); // making them again is cheap, finding the oldest is not worth a list
-  runs_[work->program().get()] = {work->program(), work->take_run()};
+  if (const auto& of = what->where->runs; of->caches(*work->program()))
+    runs_[work->program().get()] = {of, work->program(), work->take_run()};
   advance(); // the device first, the answers meanwhile
   if (outcome.what)
     return finish(*what, outcome.what);

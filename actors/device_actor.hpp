@@ -42,9 +42,17 @@ private:
     lease_ptr block;
     bool used = true;
   };
+  /// A run state between two batches. It keeps its plan alive.
+  struct resting_run {
+    std::shared_ptr<placement::executable> of;
+    program_ptr program;
+    std::unique_ptr<placement::run> state;
+  };
   using work_ptr = std::shared_ptr<device_work>;
 
   void advance();
+  template <class Work>
+  void attempt(const batch_ptr& next, Work work);
   void start(const batch_ptr& next);
   void run_planned(const batch_ptr& next, program_ptr program, std::int64_t bucket);
   void park(batch_ptr next, std::vector<shape> dims,
@@ -52,6 +60,7 @@ private:
   void planned(std::uint64_t number, std::int64_t took, const program_ptr& program,
                const failure& outcome);
   void granted(std::uint64_t ticket, const lease_ptr& block, const failure& outcome);
+  void ask_for_memory();
   void submit(std::uint64_t ticket, const work_ptr& work);
   void done(std::uint64_t ticket, const failure& outcome);
   void finish(const batch& what, std::optional<error> failed);
@@ -66,9 +75,7 @@ private:
   std::unordered_map<std::uint64_t, work_ptr> running_; ///< by ticket; some still wait for memory
   std::map<std::uint64_t, parked> planning_;            ///< by the number of the order
   std::vector<kept_block> kept_;                        ///< for the next batches
-  std::unordered_map<const placement::program*,
-                     std::pair<program_ptr, std::unique_ptr<placement::run>>>
-      runs_; ///< run states at rest
+  std::unordered_map<const placement::program*, resting_run> runs_;
   duration planning_time_ = std::chrono::milliseconds{20};
 };
 

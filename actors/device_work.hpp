@@ -23,6 +23,7 @@ public:
   /// The device memory that the lease must have. 0: none needed.
   [[nodiscard]] std::size_t device_bytes() const noexcept { return device_bytes_; }
   void set_lease(std::shared_ptr<store::lease> held) { lease_ = std::move(held); }
+  [[nodiscard]] bool has_lease() const noexcept { return lease_ != nullptr; }
   void set_run(std::unique_ptr<placement::run> made) { run_ = std::move(made); }
 
   /// Gathers, launches and scatters; inside the stream's `issue`.

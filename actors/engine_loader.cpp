@@ -74,6 +74,7 @@ result<loaded_model> load_version(const repository::model_folder& folder,
   if (!invariant)
     return propagate(std::move(invariant));
   options.batch_invariant = *invariant;
+  options.plan_memory = setup.plans;
   for (const auto& on : setup.devices) {
     auto model = exec::model::load(version.file, on, options);
     if (!model)
@@ -133,6 +134,14 @@ bool is_plain_name(const std::string& name) {
 }
 
 } // namespace
+
+loading_setup loading_for(options with, std::vector<std::shared_ptr<troupe::device>> devices) {
+  const auto bytes =
+      with.plan_memory_bytes
+          ? with.plan_memory_bytes
+          : exec::plan_budget::default_for(devices.front()->properties().memory_bytes);
+  return {std::move(with), std::move(devices), std::make_shared<exec::plan_budget>(bytes), nullptr};
+}
 
 result<std::vector<std::shared_ptr<troupe::device>>>
 open_devices(const std::vector<std::string>& addresses) {

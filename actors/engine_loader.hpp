@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/catalog_actor.hpp"
+#include "runtime/exec/plan_budget.hpp"
 #include "runtime/plan/tuning.hpp"
 
 #include <filesystem>
@@ -14,8 +15,13 @@ namespace troupe::actors {
 struct loading_setup {
   options with;
   std::vector<std::shared_ptr<troupe::device>> devices;
-  std::shared_ptr<plan::tuning> tuning{}; ///< null: kernels in the order of the table
+  std::shared_ptr<exec::plan_budget> plans{}; ///< of all models together
+  std::shared_ptr<plan::tuning> tuning{};     ///< null: kernels in the order of the table
 };
+
+/// `devices`: at least one.
+[[nodiscard]] loading_setup loading_for(options with,
+                                        std::vector<std::shared_ptr<troupe::device>> devices);
 
 /// Opens the devices by their addresses; at least one.
 [[nodiscard]] result<std::vector<std::shared_ptr<troupe::device>>>

@@ -15,9 +15,11 @@ using job_stage = caf::typed_actor<rpc<void(submit_atom, job_ptr)>>;
 ///   publish  serve this version from now on, in place of an equal one
 ///   retire   forget a model, or one version of it
 ///   loaded   the load that a miss started has ended
-using router_actor = job_stage::extend<rpc<void(publish_atom, model_ptr)>, //
-                                       rpc<void(retire_atom, model_name)>, //
-                                       rpc<void(loaded_atom, model_name, failure)>>;
+///   up       all that is served has been published: until then a restarted router lets jobs wait
+using router_actor = job_stage::extend<rpc<void(publish_atom, model_ptr)>,          //
+                                       rpc<void(retire_atom, model_name)>,          //
+                                       rpc<void(loaded_atom, model_name, failure)>, //
+                                       rpc<void(up_atom)>>;
 
 /// Works on the payload before a batch is formed: fills defaults, checks BYTES.
 using preprocess_actor = job_stage;
@@ -56,12 +58,14 @@ using memory_actor = caf::typed_actor<rpc<void(lease_atom, std::uint64_t, std::u
 ///   done     the stream is through with a ticket
 ///   yield    give back the blocks kept for the next batch: all, or those unused since the last
 ///   yield
+///   up       its memory's actor was restarted: leases that are waited for are asked for again
 using device_actor =
     caf::typed_actor<rpc<void(run_atom, batch_ptr)>,                                             //
                      rpc<void(granted_atom, std::uint64_t, lease_ptr, failure)>,                 //
                      rpc<void(planned_atom, std::uint64_t, std::int64_t, program_ptr, failure)>, //
                      rpc<void(done_atom, std::uint64_t, failure)>,                               //
-                     rpc<void(yield_atom, bool)>>;
+                     rpc<void(yield_atom, bool)>,                                                //
+                     rpc<void(up_atom)>>;
 
 /// Works on the outputs of a batch and answers its jobs.
 using postprocess_actor = caf::typed_actor<rpc<void(split_atom, results_ptr)>>;
@@ -71,14 +75,17 @@ using storage_actor = caf::typed_actor<rpc<void(load_atom, load_order_ptr)>, //
                                        rpc<void(plan_atom, plan_order_ptr)>>;
 
 /// Knows every model: loads, warms up, publishes, unloads, answers questions.
-///   loaded, warmed, placed  steps of a load under way, by its number
+///   loaded, warmed  steps of a load under way, by its number
+///   retire  a batcher has left
+///   up      the router was restarted; with an id: that memory's actor was
 using catalog_actor = caf::typed_actor<rpc<void(load_atom, load_request_ptr)>,            //
                                        rpc<void(unload_atom, load_request_ptr)>,          //
                                        rpc<void(loaded_atom, std::uint64_t, loaded_ptr)>, //
                                        rpc<void(warmed_atom, std::uint64_t, failure)>,    //
                                        rpc<void(retire_atom, stage_id)>,                  //
                                        rpc<void(query_atom, query_ptr)>,                  //
-                                       rpc<void(up_atom)>>;
+                                       rpc<void(up_atom)>,                                //
+                                       rpc<void(up_atom, stage_id)>>;
 
 /// Ends requests that outlive their deadline, and those whose clients left.
 ///   cancel  this request is no longer wanted
@@ -95,11 +102,14 @@ using hosted_stage = job_stage::extend<rpc<void(resume_atom, continuation_ptr)>>
 /// Root of the actors: spawns, monitors, restarts, stops.
 ///   place    spawn the batcher of a placement
 ///   host     spawn the actor of a stage
-///   retire   a batcher or stage has left for good
+///   halt     a batcher or stage is no longer wanted: the one is told to finish, now and should it
+///            be restarted meanwhile, the other ends
+///   retire   a batcher has left for good
 ///   restart  a dead actor's pause is over
 ///   up       answered once everybody has been spawned; with an id: that device can take batches
 using supervisor_actor = caf::typed_actor<rpc<failure(place_atom, place_order_ptr)>, //
                                           rpc<failure(host_atom, stage_order_ptr)>,  //
+                                          rpc<void(halt_atom, stage_id)>,            //
                                           rpc<void(retire_atom, stage_id)>,          //
                                           rpc<void(restart_atom, stage_id)>,         //
                                           rpc<bool(up_atom)>,                        //

@@ -65,11 +65,17 @@ using load_order_ptr = std::shared_ptr<const load_order>;
 
 using program_ptr = std::shared_ptr<const placement::program>;
 
+/// A plan, and how long it took to make.
+struct made_plan {
+  program_ptr program;
+  duration took{};
+};
+
 /// One missing plan. `done` is called on the planning thread.
 struct plan_order {
   std::shared_ptr<placement::executable> of;
   std::vector<shape> dims;
-  std::function<void(result<program_ptr>, duration)> done;
+  std::function<void(result<made_plan>)> done;
 };
 using plan_order_ptr = std::shared_ptr<const plan_order>;
 

@@ -5,21 +5,35 @@
 #include "runtime/placement/routing.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace troupe::actors {
 
-router_actor::behavior_type router_state::make_behavior(commons_ptr shared, bool load_on_miss) {
+router_actor::behavior_type router_state::make_behavior(commons_ptr shared, bool load_on_miss,
+                                                        bool complete) {
   shared_ = std::move(shared);
   load_on_miss_ = load_on_miss;
+  complete_ = complete;
   log_exceptions(self_, name);
   return {
-      [this](submit_atom, const job_ptr& asked) { guarded(name, asked, [&] { route(asked); }); },
+      [this](submit_atom, const job_ptr& asked) { submit(asked); },
       [this](publish_atom, const model_ptr& served) { publish(served); },
       [this](retire_atom, const model_name& gone) { retire(gone); },
       [this](loaded_atom, const model_name& tried, const failure& outcome) {
         loaded(tried, outcome);
       },
+      [this](up_atom) { up(); },
   };
+}
+
+void router_state::submit(const job_ptr& asked) {
+  guarded(name, asked, [&] { complete_ ? route(asked) : early_.push_back(asked); });
+}
+
+void router_state::up() {
+  complete_ = true;
+  for (const auto& asked : std::exchange(early_, {}))
+    submit(asked);
 }
 
 void router_state::route(const job_ptr& asked) {
@@ -107,8 +121,8 @@ void router_state::retire(const model_name& gone) {
 }
 
 router_actor::behavior_type router(router_actor::stateful_pointer<router_state> self,
-                                   commons_ptr shared, bool load_on_miss) {
-  return self->state.make_behavior(std::move(shared), load_on_miss);
+                                   commons_ptr shared, bool load_on_miss, bool complete) {
+  return self->state.make_behavior(std::move(shared), load_on_miss, complete);
 }
 
 } // namespace troupe::actors

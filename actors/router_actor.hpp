@@ -20,10 +20,13 @@ public:
   explicit router_state(router_actor::pointer self) : self_(self) {}
 
   /// `load_on_miss`: a model that is not there is asked of the catalog, once for all who wait.
-  router_actor::behavior_type make_behavior(commons_ptr shared, bool load_on_miss);
+  /// `complete`: the table is; if not, jobs wait for `up`.
+  router_actor::behavior_type make_behavior(commons_ptr shared, bool load_on_miss, bool complete);
 
 private:
+  void submit(const job_ptr& asked);
   void route(const job_ptr& asked);
+  void up();
   void miss(const job_ptr& asked);
   [[nodiscard]] result<model_ptr> find(const inference_request& request) const;
   void publish(const model_ptr& served);
@@ -33,12 +36,14 @@ private:
   router_actor::pointer self_;
   commons_ptr shared_;
   bool load_on_miss_ = false;
+  bool complete_ = true;
+  std::vector<job_ptr> early_; ///< came before the table was complete
   std::unordered_map<std::string, std::vector<model_ptr>> routes_; ///< versions of each model
   std::unordered_map<std::string, std::vector<job_ptr>> waiting_;  ///< for a load under way
 };
 
-/// Spawn with `sys.spawn(router, shared, load_on_miss)`.
+/// Spawn with `sys.spawn(router, shared, load_on_miss, complete)`.
 router_actor::behavior_type router(router_actor::stateful_pointer<router_state> self,
-                                   commons_ptr shared, bool load_on_miss);
+                                   commons_ptr shared, bool load_on_miss, bool complete);
 
 } // namespace troupe::actors

@@ -39,7 +39,7 @@ result<std::unique_ptr<runtime>> runtime::start(options with) {
   if (!devices)
     return propagate(std::move(devices));
   parts.devices = std::move(*devices);
-  actors::loading_setup loading{with, parts.devices, nullptr};
+  auto loading = actors::loading_for(with, parts.devices);
   if (!with.tuning_file.empty()) {
     auto tuned = plan::tuning::open(with.tuning_file, *parts.devices.front());
     if (!tuned)

@@ -2,6 +2,8 @@
 
 #include "actors/hand_on.hpp"
 
+#include <new>
+
 namespace troupe::actors {
 
 namespace {
@@ -10,6 +12,8 @@ template <class Work>
 auto caught(Work work) -> decltype(work()) {
   try {
     return work();
+  } catch (const std::bad_alloc&) {
+    return fail(errc::resource_exhausted, "the machine has no memory for this");
   } catch (const std::exception& thrown) {
     return fail(errc::internal, "{}", thrown.what());
   }
@@ -33,7 +37,10 @@ void storage_state::load(const load_order& order) {
 void storage_state::plan(const plan_order& order) {
   const auto began = shared_->clock->now();
   auto made = caught([&] { return order.of->prepare(order.dims); });
-  order.done(std::move(made), shared_->clock->now() - began);
+  if (made)
+    order.done(made_plan{std::move(*made), shared_->clock->now() - began});
+  else
+    order.done(propagate(std::move(made)));
 }
 
 storage_actor::behavior_type storage(storage_actor::stateful_pointer<storage_state> self,

@@ -16,11 +16,13 @@ supervisor_actor::behavior_type supervisor_state::make_behavior(commons_ptr shar
   shared_->stages->set(shared_->supervisor, supervisor_actor{self_});
   for (auto& spec : first) {
     const auto id = spec.id;
-    start(children_.emplace(id, child{std::move(spec), 0, {}, {}, false, false}).first->second);
+    start(children_.emplace(id, child{std::move(spec), 0, {}, {}, false, false, false})
+              .first->second);
   }
   return {
       [this](place_atom, const place_order_ptr& order) { return place(order); },
       [this](host_atom, const stage_order_ptr& order) { return host(order); },
+      [this](halt_atom, stage_id id) { halt(id); },
       [this](retire_atom, stage_id id) { retire(id); },
       [this](restart_atom, stage_id id) { restart(id); },
       [](up_atom) { return true; },
@@ -65,8 +67,10 @@ void supervisor_state::restart(stage_id id) {
   const auto at = children_.find(id);
   if (at == children_.end() || at->second.up || !start(at->second))
     return;
-  if (id == shared_->router)
-    tell<catalog_actor>(*shared_, shared_->catalog, up_atom_v);
+  if (at->second.unwanted)
+    tell<batcher_actor>(*shared_, id, retire_atom_v);
+  if (at->second.spec.restarted)
+    at->second.spec.restarted();
 }
 
 // A spawned device may still fail to open its stream: its batchers hear of it when it says so.
@@ -92,7 +96,7 @@ void supervisor_state::tell_batchers(stage_id device, int tickets) {
 failure supervisor_state::place(const place_order_ptr& order) {
   const auto id = order->where->entry;
   const auto on = order->where->device;
-  child made{{id, "batcher of " + order->model->name, {}, 0}, on, {}, {}, false, false};
+  child made{{id, "batcher of " + order->model->name, {}, 0}, on, {}, {}, false, false, false};
   made.spec.spawn = [this, order, on](caf::actor_system& in) {
     const auto device = children_.find(on);
     const auto tickets =
@@ -104,12 +108,22 @@ failure supervisor_state::place(const place_order_ptr& order) {
 }
 
 failure supervisor_state::host(const stage_order_ptr& order) {
-  child made{{order->id, "stage " + order->name, {}, 0}, 0, {}, {}, false, false};
+  child made{{order->id, "stage " + order->name, {}, 0}, 0, {}, {}, false, false, false};
   made.spec.spawn = [this, order](caf::actor_system& in) {
     return caf::actor_cast<caf::strong_actor_ptr>(in.spawn(host_stage, shared_, order));
   };
   start(children_.emplace(order->id, std::move(made)).first->second);
   return {};
+}
+
+void supervisor_state::halt(stage_id id) {
+  const auto at = children_.find(id);
+  if (at == children_.end())
+    return;
+  if (at->second.on_device == 0)
+    return retire(id);
+  at->second.unwanted = true;
+  tell<batcher_actor>(*shared_, id, retire_atom_v);
 }
 
 // A batcher leaves by itself, a stage is asked to.

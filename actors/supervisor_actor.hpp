@@ -21,6 +21,9 @@ struct child_spec {
   std::string name;
   std::function<caf::strong_actor_ptr(caf::actor_system&)> spawn;
   int tickets = 0; ///< of a device; 0: not a device
+  /// Called when it is in the table again after a restart, which it is not yet when it begins: for
+  /// what has to be said to it or about it then.
+  std::function<void()> restarted = {};
 };
 
 /// Root of the actors: owns the only lasting handles, in the table of stages.
@@ -40,6 +43,7 @@ private:
     backoff pause;
     bool up = false;
     bool takes_batches = false; ///< a device that has said so
+    bool unwanted = false;      ///< a batcher that is to finish and leave
   };
 
   bool start(child& what);
@@ -49,6 +53,7 @@ private:
   void tell_batchers(stage_id device, int tickets);
   failure place(const place_order_ptr& order);
   failure host(const stage_order_ptr& order);
+  void halt(stage_id id);
   void retire(stage_id id);
   void stop();
 

@@ -52,6 +52,7 @@ struct options {
   std::size_t max_queue_rows = 4096;          ///< per placement
   std::chrono::milliseconds default_deadline{60'000};
   std::size_t device_memory_bytes = 0; ///< budget per device; 0: what the machine has
+  std::size_t plan_memory_bytes = 0; ///< all plans together, about; 0: a 32nd of the first device's
   int scheduler_threads = 2;
 };
 

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <thread>
+#include <utility>
 
 namespace troupe::actors {
 
@@ -48,12 +49,15 @@ std::vector<child_spec> wire(const commons_ptr& shared, const system_parts& part
   std::vector<child_spec> made;
   auto add = [&](std::string name, auto spawn) {
     const auto id = stages.fresh_id();
-    made.push_back({id, std::move(name), spawned(std::move(spawn)), 0});
+    made.push_back({id, std::move(name), spawned(std::move(spawn)), 0, {}});
     return id;
   };
   shared->supervisor = stages.fresh_id();
   shared->watchdog =
       add("watchdog", [shared](caf::actor_system& in) { return in.spawn(watchdog, shared); });
+  made.back().restarted = [shared] {
+    tell<watchdog_actor>(*shared, shared->watchdog, up_atom_v); // a deadline may have come between
+  };
   shared->preprocess =
       add("preprocess", [shared](caf::actor_system& in) { return in.spawn(preprocess, shared); });
   shared->postprocess =
@@ -72,18 +76,26 @@ std::vector<child_spec> wire(const commons_ptr& shared, const system_parts& part
     made.push_back({place.memory, "memory of " + about.name, spawned([=](caf::actor_system& in) {
                       return in.spawn(memory, shared, on, place.memory, place.device, limits);
                     }),
-                    0});
+                    0, [shared, place] {
+                      tell<device_actor>(*shared, place.device, up_atom_v);
+                      tell<catalog_actor>(*shared, shared->catalog, up_atom_v, place.memory);
+                    }});
     const device_setup setup{on, place.device, place.memory, stream_mode::own_thread};
-    made.push_back({place.device, "device " + about.name, spawned([=](caf::actor_system& in) {
+    made.push_back({place.device,
+                    "device " + about.name,
+                    spawned([=](caf::actor_system& in) {
                       return how.detached ? in.spawn<caf::detached>(device, shared, setup)
                                           : in.spawn(device, shared, setup);
                     }),
-                    std::max(1, about.tickets)});
+                    std::max(1, about.tickets),
+                    {}});
     places.push_back(place);
   }
-  shared->router = add("router", [shared, miss = parts.load_on_miss](caf::actor_system& in) {
-    return in.spawn(router, shared, miss);
+  auto complete = std::make_shared<bool>(true); // at first there is nothing to know
+  shared->router = add("router", [=, miss = parts.load_on_miss](caf::actor_system& in) {
+    return in.spawn(router, shared, miss, std::exchange(*complete, false));
   });
+  made.back().restarted = [shared] { tell<catalog_actor>(*shared, shared->catalog, up_atom_v); };
   shared->catalog = add("catalog", [shared, places, source = parts.source](caf::actor_system& in) {
     return in.spawn(catalog, shared, places, source);
   });

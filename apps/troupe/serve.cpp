@@ -225,6 +225,9 @@ action add_serve(CLI::App& command) {
       .add_option("--max-request-bytes", from->with.max_request_bytes,
                   "Payload of those requests together")
       ->capture_default_str();
+  command.add_option("--plan-memory-bytes", from->with.plan_memory_bytes,
+                     "Plans of all models together, about; those longest unused leave; 0: a 32nd "
+                     "of the device's memory, at least 64 MiB");
   command.add_option("--deadline-ms", from->deadline_ms, "For requests that bring no deadline")
       ->capture_default_str();
   command

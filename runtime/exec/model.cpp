@@ -67,8 +67,9 @@ struct model::impl {
 
   impl(std::shared_ptr<device> device, const model_options& options)
       : on{std::move(device)}, buckets{options.batch_buckets}, tuning{options.tuning},
-        batch_invariant{options.batch_invariant}, plans{options.max_cached_plans},
-        plans_of_part{options.max_cached_plans} {}
+        batch_invariant{options.batch_invariant}, plans{options.max_cached_plans,
+                                                        options.plan_memory},
+        plans_of_part{options.max_cached_plans, options.plan_memory} {}
 
   result<plan_cache::plan_ptr> build(std::span<const shape> dims, device& runs_on,
                                      plan::tuning* tuned) {
@@ -167,6 +168,10 @@ result<std::shared_ptr<const plan::plan>> model::make_plan(std::span<const shape
     return impl_->batch_invariant ? impl_->build_invariant(dims)
                                   : impl_->build(dims, *impl_->on, impl_->tuning.get());
   });
+}
+
+bool model::caches(const plan::plan& wanted) const {
+  return impl_->plans.holds(wanted);
 }
 
 std::int64_t model::bucket_for(std::int64_t rows) const noexcept {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/device.hpp"
+#include "runtime/exec/plan_budget.hpp"
 #include "runtime/exec/signature.hpp"
 #include "runtime/passes/pass_gate.hpp"
 #include "runtime/plan/plan.hpp"
@@ -19,6 +20,7 @@ struct model_options {
   bool optimise = true; ///< run the passes
   std::vector<std::string> disabled_passes{};
   std::size_t max_cached_plans = 64;         ///< bound of the plan cache; least recently used leave
+  std::shared_ptr<plan_budget> plan_memory;  ///< shared with other models; null: bytes do not count
   std::vector<std::int64_t> batch_buckets{}; ///< sizes beside 1, 2, 4, … worth a plan
   std::shared_ptr<plan::tuning> tuning{};    ///< chooses kernels by measuring them; null: does not
   /// A row's outputs are the same bits whatever the batch, its padding and the number of threads:
@@ -57,6 +59,8 @@ public:
   [[nodiscard]] std::shared_ptr<const plan::plan> find_plan(std::span<const shape> dims) const;
   /// The same, made and cached on a miss. Two callers with one shape make it once.
   [[nodiscard]] result<std::shared_ptr<const plan::plan>> make_plan(std::span<const shape> dims);
+  /// Whether `find_plan` would still give this very plan.
+  [[nodiscard]] bool caches(const plan::plan& wanted) const;
   /// The smallest batch bucket that holds `rows`.
   [[nodiscard]] std::int64_t bucket_for(std::int64_t rows) const noexcept;
 

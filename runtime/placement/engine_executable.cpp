@@ -32,6 +32,7 @@ public:
   std::span<const tensor_desc> outputs() const noexcept override { return plan_->outputs; }
   std::size_t arena_bytes() const noexcept override { return plan_->arena_bytes; }
   std::unique_ptr<run> make_run() const override { return std::make_unique<engine_run>(plan_); }
+  const plan::plan& of() const noexcept { return *plan_; }
 
 private:
   std::shared_ptr<const plan::plan> plan_;
@@ -57,6 +58,11 @@ public:
     if (!plan)
       return propagate(std::move(plan));
     return program_of(std::move(*plan));
+  }
+
+  bool caches(const program& wanted) const override {
+    const auto* ours = dynamic_cast<const engine_program*>(&wanted);
+    return ours && model_->caches(ours->of());
   }
 
   std::int64_t bucket_for(std::int64_t rows) const noexcept override {

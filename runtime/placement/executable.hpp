@@ -56,6 +56,9 @@ public:
   /// The same, made on a miss. Milliseconds: never on a device's thread.
   [[nodiscard]] virtual result<std::shared_ptr<const program>>
   prepare(std::span<const shape> dims) = 0;
+  /// Whether `find` would still give this very program: what is kept for one that it would not is
+  /// kept for nothing.
+  [[nodiscard]] virtual bool caches(const program& wanted) const = 0;
   /// The smallest batch bucket that holds `rows`.
   [[nodiscard]] virtual std::int64_t bucket_for(std::int64_t rows) const noexcept = 0;
 };

@@ -9,6 +9,11 @@ void load::set_queued(std::int64_t rows) {
   queued_rows_ = rows;
 }
 
+void load::restart() {
+  std::lock_guard lock(mutex_);
+  queued_rows_ = running_rows_ = 0;
+}
+
 void load::batch_started(std::int64_t rows, time_point now) {
   std::lock_guard lock(mutex_);
   if (running_rows_ == 0)

@@ -11,6 +11,8 @@ namespace troupe::placement {
 /// router and the device read.
 class load {
 public:
+  /// A new batcher begins: nothing is queued and nothing runs.
+  void restart();
   void set_queued(std::int64_t rows);
   void batch_started(std::int64_t rows, time_point now);
   void batch_ended(std::int64_t rows);

@@ -59,12 +59,15 @@ struct actor_fixture {
              std::int64_t queue_rows = 4096) {
     auto children = wire(shared, parts, {.detached = false, .storages = 1});
     shared->offload = [](const std::function<void()>& computation) { computation(); };
-    for (auto& child : children)
+    for (auto& child : children) {
+      if (child.name.starts_with("memory"))
+        memory = child.id;
       child.spawn = [this, spawn = std::move(child.spawn)](caf::actor_system& in) {
         BOOST_TEST(!!shared->stages->get<supervisor_actor>(shared->supervisor),
                    "a child can tell its supervisor from its first step");
         return spawn(in);
       };
+    }
     root = system.spawn(supervisor, shared, std::move(children));
     scheduler.run();
     auto asked = std::make_shared<load_request>();
@@ -132,6 +135,23 @@ struct actor_fixture {
     return done;
   }
 
+  /// Ends an actor as a fault would; takes effect with the scheduler's next step.
+  template <class Handle>
+  void kill(stage_id id) {
+    caf::anon_send_exit(shared->stages->get<Handle>(id), caf::exit_reason::kill);
+  }
+
+  /// Unloads the model `m`.
+  void unload() {
+    auto gone = std::make_shared<load_request>();
+    gone->name = "m";
+    bool unloaded = false;
+    gone->done = [&](const result<void>& outcome) { unloaded = outcome.has_value(); };
+    tell<catalog_actor>(*shared, shared->catalog, unload_atom_v, load_request_ptr{gone});
+    scheduler.run();
+    BOOST_TEST(unloaded);
+  }
+
   void pass(duration time) {
     scheduler.advance_time(time);
     scheduler.run();
@@ -156,6 +176,7 @@ struct actor_fixture {
   std::shared_ptr<turned_clock> clock = std::make_shared<turned_clock>();
   std::map<std::string, response_part> answers;
   commons_ptr shared = std::make_shared<commons>();
+  stage_id memory = 0; ///< of the device
   system_parts parts;
   caf::actor_system_config config;
   caf::actor_system system;

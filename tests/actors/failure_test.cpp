@@ -143,9 +143,7 @@ BOOST_AUTO_TEST_CASE(actors_that_end_answer_what_they_held) {
 
 BOOST_AUTO_TEST_CASE(a_router_that_is_restarted_knows_its_models_again) {
   start(latency);
-  auto router = shared->stages->get<router_actor>(shared->router);
-  caf::anon_send_exit(router, caf::exit_reason::kill);
-  router = nullptr;
+  kill<router_actor>(shared->router);
   scheduler.run();
   pass(0ms);
   infer("a");
@@ -153,16 +151,130 @@ BOOST_AUTO_TEST_CASE(a_router_that_is_restarted_knows_its_models_again) {
   BOOST_TEST(outcome("a") == "ok");
 }
 
+BOOST_AUTO_TEST_CASE(a_request_that_finds_a_router_without_models_waits_for_them) {
+  start(latency);
+  kill<router_actor>(shared->router);
+  scheduler.run();
+  scheduler.advance_time(0ms); // the supervisor's turn to start it again
+  while (!shared->stages->get<router_actor>(shared->router))
+    BOOST_REQUIRE(scheduler.try_run_once());
+  infer("a"); // in the mailbox before anything the catalog says
+  work_once();
+  BOOST_TEST(outcome("a") == "ok");
+}
+
+BOOST_AUTO_TEST_CASE(a_batch_that_waits_for_memory_outlives_the_one_that_keeps_its_books) {
+  parts.with.device_memory_bytes = 4096 + 4096; // the weights, and one block
+  start(latency, 1);
+  infer("a");
+  infer("b");
+  BOOST_TEST(work->waiting.size() == 1u);
+  kill<memory_actor>(memory);
+  scheduler.run();
+  pass(0ms);
+  work_once();
+  work_once();
+  BOOST_TEST(outcome("a") == "ok");
+  BOOST_TEST(outcome("b") == "ok");
+  infer("c");
+  work_once();
+  BOOST_TEST(outcome("c") == "ok");
+}
+
+BOOST_AUTO_TEST_CASE(a_load_whose_storage_dies_is_told_so) {
+  start(latency);
+  kill<storage_actor>(shared->storages.front());
+  auto asked = std::make_shared<load_request>();
+  asked->name = "n";
+  asked->load = [] { return result<std::vector<loaded_model>>{fail(errc::internal, "loaded")}; };
+  std::optional<errc> code;
+  asked->done = [&](const result<void>& outcome) { code = outcome.error().code; };
+  tell<catalog_actor>(*shared, shared->catalog, load_atom_v, load_request_ptr{asked});
+  scheduler.run(); // the order goes to a storage that is dead but still in the table
+  BOOST_REQUIRE(code.has_value());
+  BOOST_TEST((*code == errc::unavailable));
+}
+
+BOOST_AUTO_TEST_CASE(a_batch_does_not_wait_for_a_plan_that_died_with_its_storage) {
+  planned_up_to = 0;
+  start(latency);
+  work->fatal_plans = 1;
+  infer("a"); // tried again at once, while nobody makes plans
+  BOOST_TEST(outcome("a") == "UNAVAILABLE");
+  pass(0ms);
+  infer("b");
+  work_once();
+  BOOST_TEST(outcome("b") == "ok");
+}
+
+BOOST_AUTO_TEST_CASE(a_batch_without_memory_for_its_run_fails_and_not_the_device) {
+  start(latency);
+  work->failing_runs = 2;
+  infer("a");
+  BOOST_TEST(outcome("a") == "RESOURCE_EXHAUSTED");
+  infer("b");
+  work_once();
+  BOOST_TEST(outcome("b") == "ok");
+  BOOST_TEST(work->streams_opened == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_batcher_that_is_restarted_while_its_model_is_unloaded_leaves) {
+  start(latency);
+  infer("a");
+  const auto entry = shared->live->all().front()->where->entry;
+  work_once();
+  kill<batcher_actor>(entry);
+  scheduler.run();
+  BOOST_TEST(!shared->stages->get<batcher_actor>(entry));
+  unload();
+  pass(0ms);
+  BOOST_TEST(!!shared->stages->get<batcher_actor>(entry));
+  pass(1s);
+  BOOST_TEST(!shared->stages->get<batcher_actor>(entry));
+}
+
+BOOST_AUTO_TEST_CASE(an_unload_ends_the_load_that_was_asked_for_before_it) {
+  start(latency);
+  auto again = std::make_shared<load_request>();
+  again->name = "m";
+  bool read = false;
+  again->load = [&]() -> result<std::vector<loaded_model>> {
+    read = true;
+    return std::vector<loaded_model>{};
+  };
+  std::optional<errc> code;
+  again->done = [&](const result<void>& outcome) {
+    code = outcome ? std::nullopt : std::optional{outcome.error().code};
+  };
+  tell<catalog_actor>(*shared, shared->catalog, load_atom_v, load_request_ptr{again});
+  unload();
+  BOOST_TEST(read);
+  BOOST_REQUIRE(code.has_value());
+  BOOST_TEST((*code == errc::cancelled));
+  infer("late");
+  BOOST_TEST(outcome("late") == "NOT_FOUND");
+}
+
+BOOST_AUTO_TEST_CASE(run_states_do_not_keep_a_plan_that_its_cache_gave_up) {
+  planned_up_to = 8;
+  start(latency);
+  const auto asked = infer("a");
+  const auto runs = std::dynamic_pointer_cast<identity_executable>(asked->where->runs);
+  std::weak_ptr<const placement::program> plan = runs->find(std::vector{shape{1, 2}});
+  work_once();
+  BOOST_TEST(!plan.expired());
+  runs->forget(1, 2);
+  infer("b", 16); // a plan that is not there yet: the device looks what is left of the others
+  while (work_once()) {
+  }
+  BOOST_TEST(outcome("b") == "ok");
+  BOOST_TEST(plan.expired());
+}
+
 BOOST_AUTO_TEST_CASE(an_unloaded_model_finishes_what_it_has) {
   start(latency);
   const auto entry = infer("a")->where->entry;
-  auto gone = std::make_shared<load_request>();
-  gone->name = "m";
-  bool unloaded = false;
-  gone->done = [&](const result<void>& outcome) { unloaded = outcome.has_value(); };
-  tell<catalog_actor>(*shared, shared->catalog, unload_atom_v, load_request_ptr{gone});
-  scheduler.run();
-  BOOST_TEST(unloaded);
+  unload();
   infer("b");
   BOOST_TEST(outcome("b") == "NOT_FOUND");
   work_once();

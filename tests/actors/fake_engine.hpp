@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <new>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -31,6 +32,8 @@ struct work_list {
   std::function<void()> while_running;
   int streams_opened = 0;
   int failing_streams = 0; ///< so many times `open_stream` fails
+  int fatal_plans = 0;     ///< so many plans end the actor that makes them
+  int failing_runs = 0;    ///< so many run states find no memory
 
   /// Does the first piece of work; false if there is none.
   bool run_next(std::optional<error> failing = {}) {
@@ -148,6 +151,8 @@ public:
   std::span<const tensor_desc> outputs() const noexcept override { return descs_; }
   std::size_t arena_bytes() const noexcept override { return 256; }
   std::unique_ptr<placement::run> make_run() const override {
+    if (to_->failing_runs > 0 && to_->failing_runs--)
+      throw std::bad_alloc{};
     return std::make_unique<identity_run>(descs_[0], to_);
   }
 
@@ -178,11 +183,19 @@ public:
     return at == programs_.end() ? nullptr : at->second;
   }
   result<std::shared_ptr<const placement::program>> prepare(std::span<const shape> dims) override {
+    if (to_->fatal_plans > 0 && to_->fatal_plans--)
+      throw 1; // nothing that anybody catches
     auto& known = programs_[key(dims)];
     if (!known)
       known = std::make_shared<identity_program>(tensor_desc{dtype::float32, dims[0]}, to_);
     return known;
   }
+  bool caches(const placement::program& wanted) const override {
+    return std::any_of(programs_.begin(), programs_.end(),
+                       [&](const auto& one) { return one.second.get() == &wanted; });
+  }
+  /// As if other plans had driven this one out.
+  void forget(std::int64_t rows, std::int64_t columns) { programs_.erase({rows, columns}); }
   std::int64_t bucket_for(std::int64_t rows) const noexcept override {
     std::int64_t bucket = 1;
     while (bucket < rows)

@@ -1,4 +1,5 @@
 #include "runtime/exec/buckets.hpp"
+#include "runtime/exec/plan_bytes.hpp"
 #include "runtime/exec/plan_cache.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -51,6 +52,55 @@ BOOST_AUTO_TEST_CASE(the_least_recently_used_plan_leaves_a_full_cache) {
   BOOST_TEST(cache.size() == 2u);
   BOOST_TEST(cache.find(dims_of(1)) != nullptr);
   BOOST_TEST(cache.find(dims_of(2)) == nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(plans_of_several_models_share_a_budget_and_the_longest_unused_leaves) {
+  constexpr std::size_t each = 1000;
+  const auto make = [] {
+    auto made = std::make_shared<plan::plan>();
+    made->constants.push_back(std::make_shared<const tensor>(
+        tensor{dtype::uint8, {each}, copy_of(std::vector<std::byte>(each))}));
+    return result<exec::plan_cache::plan_ptr>{std::move(made)};
+  };
+  const auto one = exec::plan_bytes(**make());
+  BOOST_TEST(one >= each);
+  BOOST_TEST(one < 2 * each);
+  const auto budget = std::make_shared<exec::plan_budget>(3 * one);
+  exec::plan_cache first{64, budget};
+  {
+    exec::plan_cache second{64, budget};
+    BOOST_TEST(first.find_or_make(dims_of(1), make).has_value());
+    BOOST_TEST(second.find_or_make(dims_of(1), make).has_value());
+    BOOST_TEST(first.find_or_make(dims_of(2), make).has_value());
+    BOOST_TEST(budget->used() == 3 * one);
+    BOOST_TEST(first.find(dims_of(1)) != nullptr);
+    BOOST_TEST(first.find_or_make(dims_of(3), make).has_value());
+    BOOST_TEST(budget->used() == 3 * one);
+    BOOST_TEST(second.size() == 0u); // its plan was the one unused for longest
+    BOOST_TEST(second.find_or_make(dims_of(1), make).has_value());
+    BOOST_TEST(first.find(dims_of(2)) == nullptr);
+    BOOST_TEST(first.find(dims_of(1)) != nullptr);
+  }
+  BOOST_TEST(budget->used() == 2 * one); // a model that goes takes its plans along
+}
+
+BOOST_AUTO_TEST_CASE(a_plan_larger_than_the_budget_is_kept_until_the_next_one) {
+  const auto budget = std::make_shared<exec::plan_budget>(1);
+  exec::plan_cache cache{64, budget};
+  const auto first = cache.find_or_make(dims_of(1), make_empty);
+  BOOST_REQUIRE(first.has_value());
+  BOOST_TEST(cache.holds(**first));
+  BOOST_TEST(cache.find_or_make(dims_of(2), make_empty).has_value());
+  BOOST_TEST(cache.size() == 1u);
+  BOOST_TEST(!cache.holds(**first));
+}
+
+BOOST_AUTO_TEST_CASE(a_weight_that_the_model_shares_is_not_counted) {
+  const auto weight = std::make_shared<const tensor>(
+      tensor{dtype::uint8, {1 << 20}, copy_of(std::vector<std::byte>(1 << 20))});
+  plan::plan shares;
+  shares.constants.push_back(weight);
+  BOOST_TEST(exec::plan_bytes(shares) < std::size_t{1} << 16);
 }
 
 BOOST_AUTO_TEST_CASE(callers_with_one_shape_make_one_plan) {
