@@ -53,6 +53,10 @@ void stop_signals::received() {
     spdlog::info("stopped before it was ready");
     std::_Exit(0);
   }
+  const auto now = std::chrono::steady_clock::now();
+  if (count_ > 0 && now - std::exchange(last_, now) < std::chrono::milliseconds{200})
+    return;
+  last_ = now;
   ++count_;
   came_.notify_all();
   if (count_ == 2) {

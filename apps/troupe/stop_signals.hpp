@@ -12,7 +12,8 @@ namespace troupe::cli {
 /// SIGTERM, SIGINT and SIGHUP (unless whoever started us ignores that), taken by a thread of their
 /// own so that a stop is ordinary code. Before `wait` one of them ends the process with status 0:
 /// nothing has been promised to anybody yet. The first one after that ends `wait`, the second ends
-/// all patience, the third the process, with status 1.
+/// all patience, the third the process, with status 1. What comes within 200 ms of the one before
+/// is the same wish: `timeout`, for one, signals its child and then the whole group.
 class stop_signals {
 public:
   /// Blocks the signals in this thread and those it makes from here on.
@@ -39,6 +40,7 @@ private:
   bool waiting_ = false;
   bool ended_ = false;
   int count_ = 0; ///< since `wait`
+  std::chrono::steady_clock::time_point last_{};
   std::thread thread_;
 };
 

@@ -122,6 +122,7 @@ def test_a_second_signal_ends_the_patience():
         server.terminate()
         while b"stopping" not in pathlib.Path(server.log.name).read_bytes():
             time.sleep(0.01)
+        time.sleep(0.3)  # two signals in one moment are one
         server.process.send_signal(signal.SIGINT)
         _, answered, error, _ = rpc.read()
         assert (answered, error["code"]) == (number, "UNAVAILABLE")
