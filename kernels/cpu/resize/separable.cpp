@@ -46,6 +46,11 @@ struct interpolation {
   void fill_row(const float* sum, float* to) const {
     const auto* from = across.from.data();
     const auto* weight = across.weight.data();
+    if (run == 1 && across.taps == 2) {
+      for (std::int64_t column = 0; column < columns_out; ++column, from += 2, weight += 2)
+        to[column] = weight[0] * sum[from[0]] + weight[1] * sum[from[1]];
+      return;
+    }
     for (std::int64_t column = 0; column < columns_out; ++column, to += run) {
       if (run == 1) {
         float value = 0.0F;

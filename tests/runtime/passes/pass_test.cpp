@@ -106,6 +106,20 @@ BOOST_AUTO_TEST_CASE(a_one_that_broadcasts_is_not_neutral) {
   BOOST_TEST(optimised(kit, 0) == "Mul");
 }
 
+BOOST_AUTO_TEST_CASE(random_numbers_are_neither_folded_nor_merged) {
+  graph_kit kit;
+  const auto draw = [&] {
+    return kit.node("RandomUniform", {},
+                    with({{"shape", ints({4})}, {"low", 1.0F}, {"high", 1.0F}}), 1);
+  };
+  const auto drawn = draw();
+  kit.node("Mul", {kit.node("Div", {kit.input("x", {0, 4}), drawn}), draw()});
+  const auto text = optimised(kit);
+  const auto first = text.find("RandomUniform");
+  BOOST_TEST_REQUIRE(first != std::string::npos, text);
+  BOOST_TEST(text.find("RandomUniform", first + 1) != std::string::npos, text);
+}
+
 BOOST_AUTO_TEST_CASE(nodes_on_constants_become_constants) {
   graph_kit kit;
   const auto x = kit.input("x", {0, 4});
