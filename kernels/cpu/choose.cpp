@@ -71,7 +71,8 @@ result<kernel_choice> choose_from(std::span<const candidate> candidates, const k
   std::vector<const candidate*> order;
   for (const auto& next : candidates)
     order.push_back(&next);
-  std::ranges::stable_partition(order, [&](auto* next) { return label_of(*next) == spec.prefer; });
+  std::stable_partition(order.begin(), order.end(),
+                        [&](const auto* next) { return label_of(*next) == spec.prefer; });
   kernel_choice choice;
   for (const auto* next : order) {
     auto made = make_one(*next, spec, weights);
