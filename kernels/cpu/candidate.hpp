@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace troupe::cpu {
 
@@ -42,6 +43,14 @@ struct candidate {
 
 /// How many inputs of its own the operator cannot do without; 0 for one that nobody knows.
 [[nodiscard]] std::size_t least_inputs_of(std::string_view domain, std::string_view op_type);
+
+struct operator_name {
+  std::string_view domain; ///< "" is ONNX's default domain
+  std::string_view op_type;
+};
+
+/// Every operator that has candidates, by domain and name.
+[[nodiscard]] std::vector<operator_name> planned_operators();
 
 /// How a candidate is told from its siblings: its name, and a mark where it fuses post-ops itself.
 [[nodiscard]] std::string label_of(const candidate& which);

@@ -5,15 +5,17 @@
 
 #include <map>
 #include <utility>
+#include <vector>
 
 namespace troupe::cpu {
 
 namespace {
 
-const operator_entry* entry_of(std::string_view domain, std::string_view op_type) {
-  using key = std::pair<std::string_view, std::string_view>;
+using operator_map = std::map<std::pair<std::string_view, std::string_view>, const operator_entry*>;
+
+const operator_map& whole_table() {
   static const auto joined = [] {
-    std::map<key, const operator_entry*> all;
+    operator_map all;
     for (const auto family : {
              elementwise_operators(),
              compute_operators(),
@@ -26,11 +28,15 @@ const operator_entry* entry_of(std::string_view domain, std::string_view op_type
              random_operators(),
          })
       for (const auto& entry : family)
-        all.emplace(key{entry.domain, entry.op_type}, &entry);
+        all.emplace(std::pair{entry.domain, entry.op_type}, &entry);
     return all;
   }();
-  const auto known = joined.find({domain, op_type});
-  return known == joined.end() ? nullptr : known->second;
+  return joined;
+}
+
+const operator_entry* entry_of(std::string_view domain, std::string_view op_type) {
+  const auto known = whole_table().find({domain, op_type});
+  return known == whole_table().end() ? nullptr : known->second;
 }
 
 } // namespace
@@ -43,6 +49,13 @@ std::span<const candidate> candidates_for(std::string_view domain, std::string_v
 std::size_t least_inputs_of(std::string_view domain, std::string_view op_type) {
   const auto* known = entry_of(domain, op_type);
   return known == nullptr ? 0 : known->least_inputs;
+}
+
+std::vector<operator_name> planned_operators() {
+  std::vector<operator_name> names;
+  for (const auto& [name, entry] : whole_table())
+    names.push_back({name.first, name.second});
+  return names;
 }
 
 } // namespace troupe::cpu

@@ -18,7 +18,7 @@ namespace {
 
 using kind = row_state::kind;
 
-const row_entry* find_rule(const node& of) {
+const row_entry* find_rule(std::string_view domain, std::string_view op_type) {
   using key = std::pair<std::string_view, std::string_view>;
   static const auto rules = [] {
     std::map<key, const row_entry*> joined;
@@ -37,7 +37,7 @@ const row_entry* find_rule(const node& of) {
         joined.emplace(key{entry.domain, entry.op_type}, &entry);
     return joined;
   }();
-  const auto found = rules.find({of.domain, of.op_type});
+  const auto found = rules.find({domain, op_type});
   return found != rules.end() ? found->second : nullptr;
 }
 
@@ -147,7 +147,8 @@ private:
         continue;
       auto& output = (*outputs)[index];
       auto own = *state;
-      if (const auto* rule = find_rule(of); index > 0 && own.has_rows() && rule != nullptr)
+      if (const auto* rule = find_rule(of.domain, of.op_type);
+          index > 0 && own.has_rows() && rule != nullptr)
         own.axis -= std::min(own.axis, rule->later_outputs_lack);
       if (auto why = check(output, own))
         return why;
@@ -190,7 +191,7 @@ private:
     auto own = inputs.size();
     for (const auto& next : of.post_ops)
       own = takes_operand(next) ? std::min(own, next.operand) : own;
-    const auto* rule = find_rule(of);
+    const auto* rule = find_rule(of.domain, of.op_type);
     if (rule == nullptr)
       return rows_mix("no rule says where its rows go");
     const std::span<const row_state> own_states{states.data(), own};
@@ -248,6 +249,10 @@ private:
 
 row_report rows_independent(const graph& of) {
   return prover{of}.prove();
+}
+
+bool has_row_rule(std::string_view domain, std::string_view op_type) {
+  return find_rule(domain, op_type) != nullptr;
 }
 
 } // namespace troupe::graph

@@ -3,6 +3,7 @@
 #include "runtime/graph/graph.hpp"
 
 #include <string>
+#include <string_view>
 
 namespace troupe::graph {
 
@@ -19,5 +20,8 @@ struct row_report {
 /// answer `independent` is never wrong for tensors without empty axes. Fusion and folding change
 /// nothing about it, so any stage of the graph may be asked.
 [[nodiscard]] row_report rows_independent(const graph& of);
+
+/// Whether a rule says where an operator's rows go.
+[[nodiscard]] bool has_row_rule(std::string_view domain, std::string_view op_type);
 
 } // namespace troupe::graph

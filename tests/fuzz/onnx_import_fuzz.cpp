@@ -1,6 +1,7 @@
-// Models are untrusted files: import, shape inference, the proof of rows and the passes answer a
-// graph or an error, whatever the bytes.
+// Models are untrusted files: import, shape inference, the proof of rows and the passes, which
+// compute what follows from constants, answer a graph or an error, whatever the bytes.
 
+#include "kernels/cpu/cpu_device.hpp"
 #include "runtime/graph/row_flow.hpp"
 #include "runtime/onnx/import.hpp"
 #include "runtime/passes/pass_gate.hpp"
@@ -9,6 +10,7 @@
 #include <cstdlib>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const auto device = troupe::cpu::make_cpu_device({.threads = 1});
   auto graph = troupe::onnx::import_bytes(troupe::copy_of(std::as_bytes(std::span{data, size})));
   if (!graph) {
     if (graph.error().text.empty())
@@ -18,6 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)troupe::graph::rows_independent(*graph);
   troupe::passes::pass_options options;
   options.verify = true;
+  options.on = device->get();
   const auto reports = troupe::passes::run_passes(*graph, options);
   // What the model says may be wrong; what the passes made of it must not be.
   if (!reports && reports.error().code == troupe::errc::internal)

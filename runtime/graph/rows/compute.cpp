@@ -173,6 +173,7 @@ constexpr std::array rules{
     row_entry{"ConvTranspose", per_image_rows},
     row_entry{"Gemm", general_product},
     row_entry{"GlobalAveragePool", per_image_rows},
+    row_entry{"GlobalLpPool", per_image_rows},
     row_entry{"GlobalMaxPool", per_image_rows},
     row_entry{"GroupNormalization", per_image_rows},
     row_entry{"Hardmax", softmax},
