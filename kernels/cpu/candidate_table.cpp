@@ -23,6 +23,7 @@ const operator_map& whole_table() {
              network_operators(),
              quantization_operators(),
              machine_learning_operators(),
+             contrib_operators(),
              indexing_operators(),
              vision_operators(),
              random_operators(),

@@ -6,6 +6,11 @@ namespace troupe::cpu {
 
 // The operators of quantised models.
 
+/// Whether this processor (below TROUPE_MAX_ISA) multiplies 8-bit matrices faster than FP32 ones.
+[[nodiscard]] bool multiplies_bytes_fast();
+
+made_kernel make_onednn_matmul_integer(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_onednn_qlinear_matmul(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_quantize_linear(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_dequantize_linear(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_dynamic_quantize_linear(const kernel_spec& spec, weight_cache& weights);

@@ -12,6 +12,7 @@ const value_entry* value_kernel_for(std::string_view domain, std::string_view op
   static const auto joined = [] {
     std::map<key, const value_entry*> all;
     for (const auto family : {
+             label_value_kernels(),
              selection_value_kernels(),
              sequence_value_kernels(),
          })

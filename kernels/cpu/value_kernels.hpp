@@ -6,9 +6,13 @@ namespace troupe::cpu {
 
 // The value kernels, by operator. Each is a plain definition, to be read against the operator's.
 
+result<std::vector<datum>> run_array_feature_extractor(const value_call& of);
+result<std::vector<datum>> run_category_mapper(const value_call& of);
 result<std::vector<datum>> run_compress(const value_call& of);
 result<std::vector<datum>> run_concat_from_sequence(const value_call& of);
+result<std::vector<datum>> run_label_encoder(const value_call& of);
 result<std::vector<datum>> run_non_zero(const value_call& of);
+result<std::vector<datum>> run_one_hot_encoder_of_strings(const value_call& of);
 result<std::vector<datum>> run_optional(const value_call& of);
 result<std::vector<datum>> run_optional_get_element(const value_call& of);
 result<std::vector<datum>> run_optional_has_element(const value_call& of);

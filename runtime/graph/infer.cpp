@@ -36,6 +36,8 @@ const infer_entry* find_rule(const node& of) {
              attention_rules(),
              quantization_rules(),
              machine_learning_rules(),
+             contrib_rules(),
+             contrib_attention_rules(),
          })
       for (const auto& entry : family)
         joined.emplace(key{entry.domain, entry.op_type}, &entry);

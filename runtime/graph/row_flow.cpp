@@ -30,6 +30,7 @@ const row_entry* find_rule(std::string_view domain, std::string_view op_type) {
              network_row_rules(),
              quantization_row_rules(),
              machine_learning_row_rules(),
+             contrib_row_rules(),
              indexing_row_rules(),
              vision_row_rules(),
          })

@@ -22,6 +22,10 @@ struct pass {
   rewrite run;
 };
 
+/// Operators that are compositions of others become those; kernels do not know them. Always runs, on
+/// a graph that inference has been through. unimplemented for a form without a composition.
+result<std::size_t> legalize(graph::graph& on, const pass_context& with);
+
 // One rewrite a file; pass_gate.cpp says in which order they run.
 
 result<std::size_t> fold_constants(graph::graph& on, const pass_context& with);
@@ -32,6 +36,7 @@ result<std::size_t> find_layer_normalization(graph::graph& on, const pass_contex
 result<std::size_t> find_hard_swish(graph::graph& on, const pass_context& with);
 result<std::size_t> find_gelu(graph::graph& on, const pass_context& with);
 result<std::size_t> fold_batch_normalization(graph::graph& on, const pass_context& with);
+result<std::size_t> fold_qdq(graph::graph& on, const pass_context& with);
 result<std::size_t> fold_affine(graph::graph& on, const pass_context& with);
 result<std::size_t> fuse_silu(graph::graph& on, const pass_context& with);
 result<std::size_t> fuse_activations(graph::graph& on, const pass_context& with);

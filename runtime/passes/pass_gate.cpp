@@ -14,6 +14,7 @@ namespace {
 // Patterns first: once a step is fused, a pattern that had it inside is not seen any more.
 constexpr std::array once{
     pass{"remove_no_ops", remove_no_ops},
+    pass{"fold_qdq", fold_qdq},
     pass{"fold_constants", fold_constants},
     pass{"merge_common_nodes", merge_common_nodes},
     pass{"find_layer_normalization", find_layer_normalization},
@@ -32,6 +33,9 @@ constexpr std::array repeated{
     pass{"fuse_operands", fuse_operands},
 };
 
+// What the others and the kernels build on: not to be switched off.
+constexpr pass always{"legalize", legalize};
+
 constexpr int most_rounds =
     64; // far more than chains are long; every change removes a node or a step
 
@@ -43,6 +47,8 @@ public:
   result<std::vector<pass_report>> run_all() {
     if (auto done = graph::infer_all(on_); !done)
       return propagate(done);
+    if (auto changes = run(always); !changes)
+      return propagate(changes);
     for (const auto& next : once)
       if (auto changes = run(next); !changes)
         return propagate(changes);

@@ -126,3 +126,29 @@ BOOST_AUTO_TEST_CASE(scaled_convolutions_have_a_scale_for_each_channel) {
       .input<std::int32_t>({2}, {1, 0})
       .check<std::int8_t>({1, 2, 1, 2}, {3, 15, -11, -51});
 }
+
+BOOST_AUTO_TEST_CASE(products_with_a_constant_weight_are_exact_in_every_candidate) {
+  constexpr std::int64_t rows = 5;
+  constexpr std::int64_t inner = 67;
+  constexpr std::int64_t columns = 35;
+  bytes a(rows * inner);
+  sbytes b(inner * columns);
+  for (std::size_t i = 0; i < a.size(); ++i)
+    a[i] = static_cast<std::uint8_t>(i * 91 % 256);
+  for (std::size_t i = 0; i < b.size(); ++i)
+    b[i] = static_cast<std::int8_t>(static_cast<int>(i * 57 % 256) - 128);
+  sbytes zeros(columns);
+  for (std::size_t j = 0; j < zeros.size(); ++j)
+    zeros[j] = static_cast<std::int8_t>(static_cast<int>(j) - 9);
+  std::vector<std::int32_t> expected(rows * columns);
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t j = 0; j < columns; ++j)
+      for (std::size_t k = 0; k < inner; ++k)
+        expected[i * columns + j] += (a[i * inner + k] - 131) * (b[k * columns + j] - zeros[j]);
+  op_case{"MatMulInteger", 10}
+      .input<std::uint8_t>({rows, inner}, a)
+      .input<std::int8_t>({inner, columns}, b, true)
+      .input<std::uint8_t>({}, {131})
+      .input<std::int8_t>({columns}, zeros)
+      .check<std::int32_t>({rows, columns}, expected);
+}

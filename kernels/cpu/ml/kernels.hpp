@@ -18,6 +18,7 @@ made_kernel make_normalizer(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_imputer(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_binarizer(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_array_feature_extractor(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_one_hot_encoder(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_feature_vectorizer(const kernel_spec& spec, weight_cache& weights);
 
 } // namespace troupe::cpu

@@ -20,6 +20,7 @@ constexpr std::array imputer{candidate{"plain", make_imputer}};
 constexpr std::array linear_classifier{candidate{"plain", make_linear_classifier}};
 constexpr std::array linear_regressor{candidate{"plain", make_linear_regressor}};
 constexpr std::array normalizer{candidate{"plain", make_normalizer}};
+constexpr std::array one_hot_encoder{candidate{"plain", make_one_hot_encoder}};
 constexpr std::array scaler{candidate{"plain", make_scaler}};
 constexpr std::array svm_classifier{candidate{"plain", make_svm_classifier}};
 constexpr std::array svm_regressor{candidate{"plain", make_svm_regressor}};
@@ -36,6 +37,7 @@ constexpr std::array operators{
     operator_entry{ml, "LinearClassifier", linear_classifier},
     operator_entry{ml, "LinearRegressor", linear_regressor},
     operator_entry{ml, "Normalizer", normalizer},
+    operator_entry{ml, "OneHotEncoder", one_hot_encoder},
     operator_entry{ml, "Scaler", scaler},
     operator_entry{ml, "SVMClassifier", svm_classifier},
     operator_entry{ml, "SVMRegressor", svm_regressor},

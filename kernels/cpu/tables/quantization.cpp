@@ -14,8 +14,10 @@ constexpr std::array quantize_linear{candidate{"reference", make_reference_quant
 constexpr std::array dequantize_linear{candidate{"reference", make_reference_dequantize_linear}};
 constexpr std::array dynamic_quantize_linear{
     candidate{"reference", make_reference_dynamic_quantize_linear}};
-constexpr std::array matmul_integer{candidate{"reference", make_reference_matmul_integer}};
-constexpr std::array qlinear_matmul{candidate{"reference", make_reference_qlinear_matmul}};
+constexpr std::array matmul_integer{candidate{"onednn", make_onednn_matmul_integer},
+                                    candidate{"reference", make_reference_matmul_integer}};
+constexpr std::array qlinear_matmul{candidate{"onednn", make_onednn_qlinear_matmul},
+                                    candidate{"reference", make_reference_qlinear_matmul}};
 constexpr std::array conv_integer{candidate{"reference", make_reference_conv_integer}};
 constexpr std::array qlinear_conv{candidate{"reference", make_reference_qlinear_conv}};
 

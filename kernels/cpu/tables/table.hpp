@@ -23,6 +23,7 @@ struct operator_entry {
 [[nodiscard]] std::span<const operator_entry> network_operators();
 [[nodiscard]] std::span<const operator_entry> quantization_operators();
 [[nodiscard]] std::span<const operator_entry> machine_learning_operators();
+[[nodiscard]] std::span<const operator_entry> contrib_operators();
 [[nodiscard]] std::span<const operator_entry> indexing_operators();
 [[nodiscard]] std::span<const operator_entry> vision_operators();
 [[nodiscard]] std::span<const operator_entry> random_operators();

@@ -123,6 +123,8 @@ inline constexpr std::size_t any_number = ~std::size_t{0};
 [[nodiscard]] std::span<const infer_entry> attention_rules();
 [[nodiscard]] std::span<const infer_entry> quantization_rules();
 [[nodiscard]] std::span<const infer_entry> machine_learning_rules();
+[[nodiscard]] std::span<const infer_entry> contrib_rules();
+[[nodiscard]] std::span<const infer_entry> contrib_attention_rules();
 
 /// Output 0 has the type and dims of input 0.
 [[nodiscard]] result<void> infer_same(inference& at);

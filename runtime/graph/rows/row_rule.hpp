@@ -73,6 +73,7 @@ struct row_entry {
 [[nodiscard]] std::span<const row_entry> network_row_rules();
 [[nodiscard]] std::span<const row_entry> quantization_row_rules();
 [[nodiscard]] std::span<const row_entry> machine_learning_row_rules();
+[[nodiscard]] std::span<const row_entry> contrib_row_rules();
 
 /// Rows in axis 0 of input 0 of [N, C, spatial…], all other inputs shared.
 [[nodiscard]] row_axis per_image_rows(const row_step& at);

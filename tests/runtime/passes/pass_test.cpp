@@ -1,6 +1,7 @@
 // Each rewrite: the graph before and after in outline, and equal results on the same input.
 
 #include "kernels/cpu/cpu_device.hpp"
+#include "kernels/cpu/quantized_kernels.hpp"
 #include "runtime/graph/row_flow.hpp"
 #include "runtime/passes/pass_gate.hpp"
 #include "tests/runtime/support/graph_kit.hpp"
@@ -450,4 +451,41 @@ BOOST_AUTO_TEST_CASE(integers_are_left_alone) {
   const auto reports = passes::run_passes(kit.made, {.on = &cpu_device(), .verify = true});
   BOOST_REQUIRE(reports.has_value());
   BOOST_TEST(outline(kit.made) == "Add Mul");
+}
+
+BOOST_AUTO_TEST_CASE(a_product_between_dequantised_and_quantised_becomes_one_of_integers) {
+  const auto bytes = [](std::vector<std::uint8_t> content) {
+    return std::make_shared<const tensor>(
+        tensor{dtype::uint8, {}, copy_of(std::as_bytes(std::span{content}))});
+  };
+  const auto signed_bytes = [](shape dims, std::size_t count) {
+    std::vector<std::int8_t> content(count);
+    for (std::size_t i = 0; i < count; ++i)
+      content[i] = static_cast<std::int8_t>(static_cast<int>(i * 37 % 255) - 127);
+    return std::make_shared<const tensor>(
+        tensor{dtype::int8, std::move(dims), copy_of(std::as_bytes(std::span{content}))});
+  };
+  graph_kit kit;
+  const auto in_scale = kit.scalar(0.01F);
+  const auto in_zero = kit.constant(bytes({128}));
+  const auto x = kit.node("QuantizeLinear", {kit.input("x", {0, 8}), in_scale, in_zero});
+  const auto left = kit.node("DequantizeLinear", {x, in_scale, in_zero});
+  const std::vector<std::int8_t> none(4);
+  const auto zeros = std::make_shared<const tensor>(
+      tensor{dtype::int8, {4}, copy_of(std::as_bytes(std::span{none}))});
+  const auto right =
+      kit.node("DequantizeLinear",
+               {kit.constant(signed_bytes({8, 4}, 32)),
+                kit.constant(floats({4}, {0.01F, 0.02F, 0.03F, 0.01F})), kit.constant(zeros)},
+               with("axis", std::int64_t{1}));
+  const auto out_scale = kit.scalar(0.02F);
+  const auto out_zero = kit.constant(bytes({100}));
+  const auto y =
+      kit.node("QuantizeLinear", {kit.node("MatMul", {left, right}), out_scale, out_zero});
+  kit.node("DequantizeLinear", {y, out_scale, out_zero});
+  const auto found = optimised(kit, 0.0201); // one step
+  if (cpu::multiplies_bytes_fast())
+    BOOST_TEST(found == "QuantizeLinear QLinearMatMul DequantizeLinear");
+  else
+    BOOST_TEST(found == "QuantizeLinear DequantizeLinear MatMul QuantizeLinear DequantizeLinear");
 }
