@@ -43,6 +43,16 @@ row_axis multi_head(const row_step& at) {
              : row_axis{rows_mix("its queries do not have the rows in axis 0")};
 }
 
+// A batch entry has its own length; that of the longest and the caches of angles are shared.
+row_axis group_query(const row_step& at) {
+  for (std::size_t input = 0; input < 6; ++input)
+    if (at.has(input) && (!at.states[input].has_rows() || at.states[input].axis != 0))
+      return rows_mix(fmt::format("input {} does not have the rows in axis 0", input));
+  if (auto why = unless_rest_shared(at, 6))
+    return rows_mix(std::move(*why));
+  return 0;
+}
+
 row_axis keeps_first(const row_step& at) {
   if (auto why = unless_rest_shared(at, 1))
     return rows_mix(std::move(*why));
@@ -58,6 +68,7 @@ row_axis rotary(const row_step& at) {
 }
 
 constexpr std::array rules{
+    row_entry{"GroupQueryAttention", group_query, contrib},
     row_entry{"MatMulNBits", keeps_first, contrib},
     row_entry{"MultiHeadAttention", multi_head, contrib},
     row_entry{"RotaryEmbedding", rotary, contrib},
