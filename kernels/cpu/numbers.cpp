@@ -53,4 +53,16 @@ std::optional<std::string> not_floating(const kernel_spec& spec, std::size_t fir
   return std::nullopt;
 }
 
+std::optional<std::string> not_numbers(const kernel_spec& spec) {
+  if (auto why = not_row_major(spec))
+    return why;
+  for (const auto& input : spec.inputs)
+    if (input.present && input.desc.type == dtype::string)
+      return "strings are no numbers";
+  for (std::size_t i = 0; i < spec.outputs.size(); ++i)
+    if (has_output(spec, i) && spec.outputs[i].type == dtype::string)
+      return "strings are no numbers";
+  return std::nullopt;
+}
+
 } // namespace troupe::cpu

@@ -41,4 +41,7 @@ struct numbers_out {
 [[nodiscard]] std::optional<std::string> not_floating(const kernel_spec& spec,
                                                       std::size_t first = 0, std::size_t last = 64);
 
+/// Why a present input or wanted output is not row-major or has elements that are no numbers.
+[[nodiscard]] std::optional<std::string> not_numbers(const kernel_spec& spec);
+
 } // namespace troupe::cpu

@@ -89,6 +89,13 @@ BOOST_AUTO_TEST_CASE(integer_powers_are_exact) {
       .check<std::int32_t>({1}, {3});
 }
 
+BOOST_AUTO_TEST_CASE(the_largest_unsigned_number_divides_as_any_other) {
+  op_case{"Mod", 13}
+      .input<std::uint8_t>({2}, {7, 255})
+      .input<std::uint8_t>({}, {255})
+      .check<std::uint8_t>({2}, {7, 0});
+}
+
 BOOST_AUTO_TEST_CASE(floored_remainders_of_floats_have_the_sign_of_the_divisor) {
   op_case{"Mod", 28}
       .input<float>({4}, {-4.5F, 4.5F, 1, -1})

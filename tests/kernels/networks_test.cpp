@@ -1,10 +1,13 @@
 // Recurrent layers and attention: answers worked out by hand on the smallest of shapes.
 
+#include "tests/kernels/candidate_runner.hpp"
 #include "tests/kernels/op_case.hpp"
 
 #include <cmath>
 
 using troupe::dtype;
+using troupe::tests::check_candidates;
+using troupe::tests::kernel_case;
 using troupe::tests::op_case;
 using floats = std::vector<float>;
 using longs = std::vector<std::int64_t>;
@@ -17,7 +20,9 @@ using texts = std::vector<std::string>;
 op_case running_sum(const std::string& direction) {
   op_case node{"RNN", 22};
   node.attribute("activations", texts{"Affine"}).attribute("direction", direction);
-  node.input<float>({3, 1, 1}, {1, 2, 4}).input<float>({1, 1, 1}, {1}).input<float>({1, 1, 1}, {1});
+  node.input<float>({3, 1, 1}, {1, 2, 4})
+      .input<float>({1, 1, 1}, {1}, true)
+      .input<float>({1, 1, 1}, {1}, true);
   return node;
 }
 
@@ -33,8 +38,8 @@ BOOST_AUTO_TEST_CASE(both_directions_have_weights_of_their_own) {
       .attribute("activations", texts{"Affine", "affine"})
       .attribute("direction", std::string{"bidirectional"})
       .input<float>({2, 1, 1}, {1, 2})
-      .input<float>({2, 1, 1}, {1, 10})
-      .input<float>({2, 1, 1}, {1, 1})
+      .input<float>({2, 1, 1}, {1, 10}, true)
+      .input<float>({2, 1, 1}, {1, 1}, true)
       .check_outputs<float>({{2, 2, 1, 1}, {2, 1, 1}}, {{1, 30, 3, 20}, {3, 30}});
 }
 
@@ -42,8 +47,8 @@ BOOST_AUTO_TEST_CASE(steps_behind_a_sequence_are_zero_and_the_state_is_its_last)
   op_case node{"RNN", 22};
   node.attribute("activations", texts{"Affine"}).attribute("direction", std::string{"reverse"});
   node.input<float>({3, 2, 1}, {1, 1, 2, 2, 4, 4})
-      .input<float>({1, 1, 1}, {1})
-      .input<float>({1, 1, 1}, {1})
+      .input<float>({1, 1, 1}, {1}, true)
+      .input<float>({1, 1, 1}, {1}, true)
       .absent()
       .input<std::int32_t>({2}, {2, 3});
   node.check_outputs<float>({{3, 1, 2, 1}, {1, 2, 1}}, {{3, 7, 2, 6, 0, 4}, {3, 7}});
@@ -52,8 +57,8 @@ BOOST_AUTO_TEST_CASE(steps_behind_a_sequence_are_zero_and_the_state_is_its_last)
 BOOST_AUTO_TEST_CASE(a_sequence_longer_than_the_steps_is_refused_when_it_comes) {
   op_case node{"RNN", 22};
   node.input<float>({1, 1, 1}, {1})
-      .input<float>({1, 1, 1}, {1})
-      .input<float>({1, 1, 1}, {1})
+      .input<float>({1, 1, 1}, {1}, true)
+      .input<float>({1, 1, 1}, {1}, true)
       .absent()
       .input<std::int32_t>({1}, {2});
   BOOST_TEST(node.launch_error(dtype::float32, {1, 1, 1, 1}).find("[0, 1] expected, 2 found")
@@ -67,8 +72,8 @@ BOOST_AUTO_TEST_CASE(the_reset_of_a_gru_comes_before_or_behind_its_weights) {
     made.attribute("activations", texts{"HardSigmoid", "Affine"})
         .attribute("linear_before_reset", before)
         .input<float>({1, 1, 1}, {0})
-        .input<float>({1, 3, 1}, {0, 0, 0})
-        .input<float>({1, 3, 1}, {0, 0, 3})
+        .input<float>({1, 3, 1}, {0, 0, 0}, true)
+        .input<float>({1, 3, 1}, {0, 0, 3}, true)
         .input<float>({1, 6}, {-10, 0, 0, 0, 0, 1})
         .absent()
         .input<float>({1, 1, 1}, {2});
@@ -83,8 +88,8 @@ BOOST_AUTO_TEST_CASE(an_lstm_looks_at_its_cell_through_peepholes) {
   op_case node{"LSTM", 22};
   node.attribute("activations", texts{"HardSigmoid", "Affine", "Affine"})
       .input<float>({1, 1, 1}, {2})
-      .input<float>({1, 4, 1}, {0, 0, 0, 1})
-      .input<float>({1, 4, 1}, {0, 0, 0, 0})
+      .input<float>({1, 4, 1}, {0, 0, 0, 1}, true)
+      .input<float>({1, 4, 1}, {0, 0, 0, 0}, true)
       .absent()
       .absent()
       .input<float>({1, 1, 1}, {0})
@@ -92,6 +97,29 @@ BOOST_AUTO_TEST_CASE(an_lstm_looks_at_its_cell_through_peepholes) {
       .input<float>({1, 3}, {1, 0, 2});
   // i = 0.2 + 0.5, f = 0.4 + 0.5; C = 0.9 + 0.7 * 2; o = 0.5.
   node.check_outputs<float>({{1, 1, 1, 1}, {1, 1, 1}, {1, 1, 1}}, {{1.15F}, {1.15F}, {2.3F}}, 1e-6);
+}
+
+BOOST_AUTO_TEST_CASE(recurrent_candidates_agree) {
+  for (const auto* op : {"RNN", "GRU", "LSTM"})
+    for (const auto* direction : {"forward", "reverse", "bidirectional"})
+      for (std::int64_t before : {0, 1}) {
+        const std::int64_t gates = op[0] == 'R' ? 1 : op[0] == 'G' ? 3 : 4;
+        const std::int64_t directions = direction[0] == 'b' ? 2 : 1;
+        const std::int64_t hidden = 19;
+        kernel_case node{.op_type = op,
+                         .attributes = {},
+                         .inputs = {{5, 3, 7},
+                                    {directions, gates * hidden, 7},
+                                    {directions, gates * hidden, hidden},
+                                    {directions, 2 * gates * hidden}},
+                         .constant = {false, true, true, true},
+                         .output = {5, directions, 3, hidden},
+                         .version = 22};
+        node.attributes.set("direction", std::string{direction});
+        node.attributes.set("linear_before_reset", before);
+        node.attributes.set("clip", 1.5F);
+        check_candidates(node, "onednn:projected");
+      }
 }
 
 BOOST_AUTO_TEST_CASE(the_batch_may_come_first) {
@@ -121,6 +149,39 @@ BOOST_AUTO_TEST_CASE(attention_without_scores_is_a_mean_of_the_values_seen) {
   with_past.absent().input<float>({1, 1, 1, 1}, {0}).input<float>({1, 1, 1, 1}, {6});
   with_past.check_outputs<float>({{1, 1, 2, 1}, {1, 1, 3, 1}, {1, 1, 3, 1}},
                                  {{4, 4}, {0, 0, 0}, {6, 2, 4}}, 1e-6);
+}
+
+BOOST_AUTO_TEST_CASE(lengths_that_no_cache_has_are_refused_when_they_come) {
+  op_case node{"Attention", 24};
+  for (int input = 0; input < 3; ++input)
+    node.input<float>({1, 1, 2, 1}, {0, 0});
+  node.absent().absent().absent().input<std::int64_t>({1}, {3});
+  BOOST_TEST(node.launch_error(dtype::float32, {1, 1, 2, 1}).find("[0, 2] expected, 3 found")
+             != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(attention_candidates_agree) {
+  kernel_case apart{.op_type = "Attention",
+                    .attributes = {},
+                    .inputs = {{2, 6, 5, 8}, {2, 3, 7, 8}, {2, 3, 7, 12}, {2, 1, 5, 6}},
+                    .constant = {false, false, false, false},
+                    .output = {2, 6, 5, 12},
+                    .version = 24};
+  check_candidates(apart, "onednn:heads");
+  apart.attributes.set("softcap", 0.5F);
+  apart.attributes.set("is_causal", std::int64_t{1});
+  check_candidates(apart, "onednn:heads");
+  kernel_case together{.op_type = "Attention",
+                       .attributes = {},
+                       .inputs = {{2, 5, 24}, {2, 7, 24}, {2, 7, 36}},
+                       .constant = {false, false, false},
+                       .output = {2, 5, 36},
+                       .threads = 2,
+                       .version = 24};
+  together.attributes.set("q_num_heads", std::int64_t{3});
+  together.attributes.set("kv_num_heads", std::int64_t{3});
+  together.attributes.set("scale", 3.0F);
+  check_candidates(together, "onednn:heads");
 }
 
 BOOST_AUTO_TEST_CASE(heads_of_queries_share_those_of_keys) {

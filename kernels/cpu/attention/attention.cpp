@@ -38,13 +38,19 @@ public:
         y_{output_numbers(args, 0)}, qk_{output_numbers(args, 3)},
         scores_{reinterpret_cast<double*>(args.workspace.data())} {}
 
-  void run() {
+  result<void> run() {
+    for (std::int64_t b = 0; has_data(args_, 6) && b < form_.batch; ++b)
+      if (const auto length = args_.inputs[6].as<const std::int64_t>()[b];
+          length < 0 || length > form_.total_length())
+        return fail(errc::invalid_argument, "lengths in [0, {}] expected, {} found",
+                    form_.total_length(), length);
     copy_present(keys_, 1, &attention_form::k_at);
     copy_present(values_, 2, &attention_form::v_at);
     for (std::int64_t b = 0; b < form_.batch; ++b)
       for (std::int64_t head = 0; head < form_.q_heads; ++head)
         for (std::int64_t i = 0; i < form_.q_length; ++i)
           row(b, head, i);
+    return {};
   }
 
 private:
@@ -156,7 +162,7 @@ made_kernel make_reference_attention(const kernel_spec& spec, weight_cache&) {
   const auto bytes = static_cast<std::size_t>(form->total_length()) * sizeof(double);
   return make_kernel({.workspace_bytes = bytes},
                      [form = *std::move(form)](const kernel_args& args) {
-                       attention{form, args}.run();
+                       return attention{form, args}.run();
                      });
 }
 

@@ -114,8 +114,9 @@ tl::expected<attention_form, std::string> attention_form_of(const kernel_spec& s
                    : 1 / std::sqrt(static_cast<double>(std::max<std::int64_t>(form.head_size, 1)));
   form.softcap = static_cast<double>(attributes.real("softcap", 0.0F));
   form.causal = attributes.integer("is_causal", 0) != 0;
-  form.left_window = attributes.integer("left_window_size", -1);
-  form.right_window = attributes.integer("right_window_size", -1);
+  constexpr std::int64_t widest = std::int64_t{1} << 40; // no tensor is longer
+  form.left_window = std::min(widest, attributes.integer("left_window_size", -1));
+  form.right_window = std::min(widest, attributes.integer("right_window_size", -1));
   form.qk_output_mode = attributes.integer("qk_matmul_output_mode", 0);
   if (form.left_window < -1 || form.right_window < -1 || form.qk_output_mode < 0
       || form.qk_output_mode > 3)

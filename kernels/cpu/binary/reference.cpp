@@ -36,7 +36,7 @@ T divide(T a, T b) {
 template <class T>
 T modulo(T a, T b, bool truncated) {
   if constexpr (std::is_integral_v<T>) {
-    if (b == 0 || b == static_cast<T>(-1))
+    if (b == 0 || (std::is_signed_v<T> && b == static_cast<T>(-1)))
       return 0;
     const T rest = static_cast<T>(a % b);
     return !truncated && rest != 0 && (rest < 0) != (b < 0) ? static_cast<T>(rest + b) : rest;

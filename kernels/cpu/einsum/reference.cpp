@@ -62,24 +62,45 @@ tl::expected<summation, std::string> summation_of(const kernel_spec& spec, const
 }
 
 template <class T>
+using sum_type = std::conditional_t<std::is_integral_v<T>, std::uint64_t, double>;
+
+// The sum over the innermost summed index; two operands, a product of matrices mostly, are worth a
+// loop of their own.
+template <class T>
+sum_type<T> inner_sum(const iteration& summed, std::span<const T* const> at) {
+  const auto number = [](T of) { return static_cast<sum_type<T>>(static_cast<computed<T>>(of)); };
+  sum_type<T> sum = 0;
+  if (at.size() == 2) {
+    const auto* a = at[0];
+    const auto* b = at[1];
+    const auto a_step = summed.strides[0].back();
+    const auto b_step = summed.strides[1].back();
+    for (std::int64_t i = 0; i < summed.inner(); ++i)
+      sum += number(a[i * a_step]) * number(b[i * b_step]);
+    return sum;
+  }
+  for (std::int64_t i = 0; i < summed.inner(); ++i) {
+    sum_type<T> product = 1;
+    for (std::size_t operand = 0; operand < at.size(); ++operand)
+      product *= number(at[operand][i * summed.strides[operand].back()]);
+    sum += product;
+  }
+  return sum;
+}
+
+template <class T>
 void sum_products(const summation& loops, const kernel_args& args, std::int64_t begin,
                   std::int64_t end) {
-  using number = std::conditional_t<std::is_integral_v<T>, std::uint64_t, double>;
   const auto operands = loops.kept.strides.size();
   auto* to = args.outputs[0].as<T>();
+  small_vector<const T*, 6> at(operands, nullptr);
   for_each_row(loops.kept, begin, end, [&](std::int64_t index, auto start) {
-    number sum = 0;
+    sum_type<T> sum = 0;
     for_each_row(loops.summed, 0, loops.summed.outer(), [&](std::int64_t, auto offset) {
-      for (std::int64_t i = 0; i < loops.summed.inner(); ++i) {
-        number product = 1;
-        for (std::size_t operand = 0; operand < operands; ++operand) {
-          const auto at =
-              start[operand] + offset[operand] + i * loops.summed.strides[operand].back();
-          product *= static_cast<number>(
-              static_cast<computed<T>>(args.inputs[operand].template as<const T>()[at]));
-        }
-        sum += product;
-      }
+      for (std::size_t operand = 0; operand < operands; ++operand)
+        at[operand] =
+            args.inputs[operand].template as<const T>() + start[operand] + offset[operand];
+      sum += inner_sum<T>(loops.summed, {at.data(), operands});
     });
     to[index] = convert<T>(sum);
   });

@@ -17,6 +17,9 @@ namespace {
 
 using number = fourier_transform::number;
 
+// Longer ones are refused before tables are made for them.
+constexpr std::int64_t longest = std::int64_t{1} << 26;
+
 /// Which rows are transformed, and how they are read and written.
 struct spectrum_form {
   std::shared_ptr<const fourier_transform> by;
@@ -99,7 +102,7 @@ made_kernel make_reference_dft(const kernel_spec& spec, weight_cache&) {
     length = given->front();
   }
   const auto bins = onesided && !inverse ? length / 2 + 1 : length;
-  if (length < 1 || out[*axis] != bins)
+  if (length < 1 || length > longest || out[*axis] != bins)
     return decline("an output of {} along axis {} expected, {} found", bins, *axis, out[*axis]);
   const auto inner = element_count({dims.data() + *axis + 1, dims.size() - *axis - 2});
   spectrum_form form{std::make_shared<const fourier_transform>(length, inverse),
@@ -148,8 +151,8 @@ made_kernel make_reference_stft(const kernel_spec& spec, weight_cache&) {
   }
   const auto frames = out[1];
   const auto bins = out[2];
-  if (length < 1 || length > dims[1] || bins > length
-      || (frames - 1) * hop->front() + length > dims[1]
+  if (length < 1 || length > longest || length > dims[1] || bins > length
+      || (frames > 1 && hop->front() > (dims[1] - length) / (frames - 1))
       || (has_input(spec, 2) && spec.inputs[2].desc.elements() != length))
     return decline("{} frames of {} do not fit the signal {} and the window", frames, length,
                    to_string(dims));

@@ -72,8 +72,9 @@ result<void> run(const loss_form& form, const kernel_args& args) {
 } // namespace
 
 made_kernel make_reference_loss(const kernel_spec& spec, weight_cache&) {
-  if (auto why = not_floating(spec, 0, 1))
-    return decline("{}", *why);
+  for (std::size_t input : {0U, 2U})
+    if (auto why = not_floating(spec, input, input + 1))
+      return decline("{}", *why);
   const auto& dims = spec.inputs[0].desc.dims;
   const auto& targets = spec.inputs[1].desc;
   if (dims.size() < 2 || (targets.type != dtype::int64 && targets.type != dtype::int32))

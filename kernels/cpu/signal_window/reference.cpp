@@ -12,7 +12,7 @@
 namespace troupe::cpu {
 
 made_kernel make_reference_signal_window(const kernel_spec& spec, weight_cache&) {
-  if (auto why = not_row_major(spec))
+  if (auto why = not_numbers(spec))
     return decline("{}", *why);
   // a0 - a1 cos(2 pi n / N) + a2 cos(4 pi n / N)
   std::array<double, 3> a{0.5, 0.5, 0};
@@ -34,7 +34,7 @@ made_kernel make_reference_signal_window(const kernel_spec& spec, weight_cache&)
 }
 
 made_kernel make_reference_mel_weights(const kernel_spec& spec, weight_cache&) {
-  if (auto why = not_row_major(spec))
+  if (auto why = not_numbers(spec))
     return decline("{}", *why);
   return make_kernel(
       {},
@@ -47,15 +47,19 @@ made_kernel make_reference_mel_weights(const kernel_spec& spec, weight_cache&) {
         const auto mel_of = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
         const double low = mel_of(scalar(3));
         const double step = (mel_of(scalar(4)) - low) / static_cast<double>(mels + 2);
-        const auto bin = [&](std::int64_t edge) {
+        const auto edge = [&](std::int64_t index) {
           const double hertz =
-              700 * (std::pow(10.0, (low + step * static_cast<double>(edge)) / 2595) - 1);
-          return static_cast<std::int64_t>(std::floor((length + 1) * hertz / rate));
+              700 * (std::pow(10.0, (low + step * static_cast<double>(index)) / 2595) - 1);
+          return std::floor((length + 1) * hertz / rate);
         };
-        if (!(bin(0) >= 0) || !(bin(mels + 1) <= bins) || !(rate > 0))
+        const auto within = [&](double bin) {
+          return bin >= 0 && bin <= static_cast<double>(bins);
+        };
+        if (!(rate > 0) || !within(edge(0)) || !within(edge(mels + 1)))
           return fail(errc::invalid_argument,
                       "edges within {} frequencies expected, {} and {} Hz found", bins, scalar(3),
                       scalar(4));
+        const auto bin = [&](std::int64_t index) { return static_cast<std::int64_t>(edge(index)); };
         for (std::int64_t mel = 0; mel < mels; ++mel) {
           const auto left = bin(mel);
           const auto center = bin(mel + 1);

@@ -2,6 +2,7 @@
 
 #include "kernels/cpu/tables/table.hpp"
 
+#include "kernels/cpu/onednn_kernels.hpp"
 #include "kernels/cpu/reference_kernels.hpp"
 
 #include <array>
@@ -10,7 +11,10 @@ namespace troupe::cpu {
 
 namespace {
 
-constexpr std::array attention{candidate{"reference", make_reference_attention}};
+constexpr std::array attention{
+    candidate{"onednn:heads", make_onednn_attention},
+    candidate{"reference", make_reference_attention},
+};
 constexpr std::array causal_conv{candidate{"reference", make_reference_causal_conv}};
 constexpr std::array det{candidate{"reference", make_reference_det}};
 constexpr std::array dft{candidate{"reference", make_reference_dft}};
@@ -24,7 +28,10 @@ constexpr std::array lrn{candidate{"reference", make_reference_lrn}};
 constexpr std::array mean_variance_normalization{
     candidate{"reference", make_reference_mean_variance_normalization}};
 constexpr std::array mel_weights{candidate{"reference", make_reference_mel_weights}};
-constexpr std::array recurrent{candidate{"reference", make_reference_recurrent}};
+constexpr std::array recurrent{
+    candidate{"onednn:projected", make_onednn_recurrent},
+    candidate{"reference", make_reference_recurrent},
+};
 constexpr std::array rms_normalization{candidate{"reference", make_reference_layer_normalization}};
 constexpr std::array rotary_embedding{candidate{"reference", make_reference_rotary_embedding}};
 constexpr std::array signal_window{candidate{"reference", make_reference_signal_window}};

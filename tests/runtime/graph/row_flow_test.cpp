@@ -282,3 +282,48 @@ BOOST_AUTO_TEST_CASE(an_integer_product_keeps_the_rows_of_its_left_side) {
   kit.node("MatMulInteger", {x, w});
   BOOST_TEST(verdict(kit) == "");
 }
+
+BOOST_AUTO_TEST_CASE(a_recurrent_layer_has_its_rows_in_another_axis_of_each_output) {
+  const auto layer = [](graph_kit& kit, graph::value_id x) {
+    const auto last = kit.node(
+        "LSTM", {x, kit.constant(noise({1, 8, 3}, 1)), kit.constant(noise({1, 8, 2}, 2))}, {}, 14);
+    kit.made.nodes.back().outputs.push_back(kit.made.add_value({.name = "h"}));
+    return last;
+  };
+  graph_kit kit;
+  const auto x = kit.input("x", {0, 5, 3});
+  layer(kit, kit.node("Transpose", {x}, with("perm", ints({1, 0, 2}))));
+  const auto state = kit.made.nodes.back().outputs.back();
+  kit.node("Squeeze", {state, numbers(kit, {0})});
+  BOOST_TEST(verdict(kit) == "");
+  graph_kit along;
+  layer(along, along.input("x", {0, 5, 3}));
+  BOOST_TEST(holds(verdict(along), "the rows are not in axis 1 of input 0"));
+}
+
+BOOST_AUTO_TEST_CASE(an_einstein_sum_keeps_rows_whose_index_comes_out) {
+  const auto sum = [](const char* equation) {
+    graph_kit kit;
+    const auto x = kit.input("x", {0, 4, 5});
+    const auto w = kit.constant(noise({5, 6}, 1));
+    kit.node("Einsum", {x, w}, with("equation", std::string{equation}));
+    return verdict(kit);
+  };
+  BOOST_TEST(sum("bij,jk->bik") == "");
+  BOOST_TEST(holds(sum("bij,jk->ik"), "it sums over the rows"));
+  BOOST_TEST(holds(sum("bij,jk->kbi"), "does not have the rows in axis 0"));
+}
+
+BOOST_AUTO_TEST_CASE(attention_takes_a_mask_that_all_rows_share) {
+  const auto attend = [](shape mask) {
+    graph_kit kit;
+    const auto x = kit.input("x", {0, 4, 6});
+    attribute_map heads =
+        with({{"q_num_heads", std::int64_t{2}}, {"kv_num_heads", std::int64_t{2}}});
+    kit.node("Attention", {x, x, x, kit.constant(noise(std::move(mask), 1))}, heads, 23);
+    return verdict(kit);
+  };
+  BOOST_TEST(attend({4, 4}) == "");
+  BOOST_TEST(attend({1, 2, 4, 4}) == "");
+  BOOST_TEST(holds(attend({3, 2, 4, 4}), "its mask has a batch of its own"));
+}
