@@ -19,8 +19,9 @@ namespace troupe::exec {
 struct model_options {
   bool optimise = true; ///< run the passes
   std::vector<std::string> disabled_passes{};
-  std::size_t max_cached_plans = 64;         ///< bound of the plan cache; least recently used leave
-  std::shared_ptr<plan_budget> plan_memory;  ///< shared with other models; null: bytes do not count
+  std::size_t max_cached_plans = 64; ///< bound of the plan cache; least recently used leave
+  std::shared_ptr<plan_budget>
+      plan_memory{};                         ///< shared with other models; null: bytes do not count
   std::vector<std::int64_t> batch_buckets{}; ///< sizes beside 1, 2, 4, … worth a plan
   std::shared_ptr<plan::tuning> tuning{};    ///< chooses kernels by measuring them; null: does not
   /// A row's outputs are the same bits whatever the batch, its padding and the number of threads:
