@@ -26,6 +26,7 @@ using batch_ptr = std::shared_ptr<const batch>;
 struct batch_outcome {
   std::uint64_t id = 0;
   std::optional<error> failed;
+  duration took{0}; ///< on the device; 0 where it failed
 };
 
 using outcome_ptr = std::shared_ptr<const batch_outcome>;

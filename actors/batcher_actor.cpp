@@ -18,6 +18,10 @@ bool is_over(const job::impl& asked, time_point now) noexcept {
   return asked.over() || now >= asked.deadline;
 }
 
+double in_ms(duration of) noexcept {
+  return std::chrono::duration<double, std::milli>(of).count();
+}
+
 void answer_over(job::impl& asked, time_point now) {
   if (now >= asked.deadline)
     asked.fail_with(errc::deadline_exceeded, "the deadline of the request is over");
@@ -33,6 +37,9 @@ batcher_actor::behavior_type batcher_state::make_behavior(commons_ptr shared, pl
   what_ = std::move(what);
   tickets_ = tickets;
   what_->where->load->restart(); // what one before this one held is gone
+  const auto& batching = model().settings.batching;
+  if (batching.adapts)
+    size_.emplace(batching.objective, batching.max_rows);
   log_exceptions(self_, name);
   return {
       [this](submit_atom, const job_ptr& asked) { guarded(name, asked, [&] { enqueue(asked); }); },
@@ -58,27 +65,64 @@ batcher_actor::behavior_type batcher_state::make_behavior(commons_ptr shared, pl
 }
 
 void batcher_state::enqueue(const job_ptr& asked) {
-  if (is_over(*asked, now()))
-    return answer_over(*asked, now());
-  const auto limit = model().settings.max_queue_rows;
-  if (!queue_.empty() && queue_.rows() + asked->rows > limit) {
+  const auto at = now();
+  if (is_over(*asked, at))
+    return answer_over(*asked, at);
+  const auto& rules = model().settings.priorities;
+  const auto level = rules.level_of(asked->request.priority);
+  waiting::item next{asked, asked->rows, level, asked->deadline, at};
+  if (const auto timeout = rules.policy_of(level).timeout; timeout > duration{0})
+    next.leave_by = at + timeout;
+  if (auto room = room_for(*asked, next); !room) {
     model().probe->rejected();
-    const auto clears_in = what_->where->load->estimated_run(queue_.rows());
-    asked->fail_with(
-        errc::resource_exhausted,
-        fmt::format("model {}: the queue is full: {} rows wait, the limit is {}", model().name,
-                    queue_.rows(), limit),
-        static_cast<std::uint32_t>(std::clamp<std::int64_t>(
-            std::chrono::duration_cast<std::chrono::milliseconds>(clears_in).count(), 1, 10'000)));
+    asked->answer(propagate(std::move(room)));
     return;
   }
-  asked->at.queued = now();
+  asked->at.queued = at;
   asked->queued_at = what_->where->entry;
-  queue_.push(asked->key,
-              {asked, asked->rows, asked->request.priority ? asked->request.priority : 100,
-               asked->deadline, asked->at.queued});
+  queue_.push(asked->key, std::move(next));
   report_depth();
   dispatch();
+}
+
+// A request that cannot be served is told so while its client can still do something else.
+result<void> batcher_state::room_for(const job::impl& asked, const waiting::item& next) const {
+  const auto refuse = [&](errc code, std::string text) -> result<void> {
+    const auto clears_in = what_->where->load->estimated_run(queue_.rows());
+    const auto wait = std::chrono::duration_cast<std::chrono::milliseconds>(clears_in).count();
+    return tl::unexpected<error>{
+        error{code, fmt::format("model {}: {}", model().name, text),
+              static_cast<std::uint32_t>(std::clamp<std::int64_t>(wait, 1, 10'000))}};
+  };
+  const auto limit = model().settings.max_queue_rows;
+  if (!queue_.empty() && queue_.rows() + asked.rows > limit)
+    return refuse(
+        errc::resource_exhausted,
+        fmt::format("the queue is full: {} rows wait, the limit is {}", queue_.rows(), limit));
+  const auto of_level = model().settings.priorities.policy_of(next.priority).max_requests;
+  if (of_level > 0 && queue_.count(next.priority) >= static_cast<std::size_t>(of_level))
+    return refuse(errc::resource_exhausted,
+                  fmt::format("the queue is full: {} requests of priority {} wait, the limit is {}",
+                              queue_.count(next.priority), next.priority, of_level));
+  const auto& load = *what_->where->load;
+  if (load.estimated_completion(asked.rows, next.arrived) <= asked.deadline)
+    return {};
+  // Not behind all that waits; perhaps behind what goes before it.
+  const auto answered =
+      load.estimated_completion_after(queue_.rows_before(next), asked.rows, next.arrived);
+  if (answered <= asked.deadline)
+    return {};
+  return refuse(errc::deadline_exceeded,
+                fmt::format("the deadline cannot be kept: the answer is expected in {:.1f} ms, "
+                            "{:.1f} ms are left",
+                            in_ms(answered - next.arrived), in_ms(asked.deadline - next.arrived)));
+}
+
+batching::policy batcher_state::rule() const {
+  auto made = model().settings.batching;
+  if (size_)
+    made.max_rows = size_->rows(what_->where->load->profile());
+  return made;
 }
 
 void batcher_state::dispatch() {
@@ -95,8 +139,9 @@ void batcher_state::dispatch() {
     else
       return send({std::move(next)});
   }
+  const auto how = rule();
   for (;;) {
-    auto taken = queue_.take(model().settings.batching, device(), now());
+    auto taken = queue_.take(how, device(), now());
     if (taken.empty())
       break;
     std::vector<job_ptr> jobs;
@@ -105,7 +150,7 @@ void batcher_state::dispatch() {
       jobs.push_back(std::move(item.job));
     send(std::move(jobs));
   }
-  auto next = queue_.next_close(model().settings.batching, device());
+  auto next = queue_.next_close(how, device());
   if (const auto expiry = queue_.next_expiry(); expiry && (!next || *expiry < *next))
     next = expiry;
   if (next)
@@ -138,6 +183,8 @@ void batcher_state::finished(const batch_outcome& outcome) {
   what_->where->load->batch_ended(held.mapped()->rows);
   if (outcome.failed)
     failed(*held.mapped(), *outcome.failed);
+  else if (size_)
+    size_->ran(held.mapped()->rows, outcome.took);
   dispatch();
   leave_if_done();
 }
@@ -177,9 +224,23 @@ void batcher_state::drop_what_is_over() {
   const auto at = now();
   if (const auto expiry = queue_.next_expiry(); !expiry || *expiry > at)
     return; // what is cancelled is told by `cancel`
-  for (const auto& gone :
-       queue_.remove_if([&](const auto& held) { return is_over(*held.job, at); }))
-    answer_over(*gone.job, at);
+  for (auto& gone : queue_.remove_if(
+           [&](const auto& held) { return is_over(*held.job, at) || held.leave_by <= at; })) {
+    const auto& asked = *gone.job;
+    const auto& policy = model().settings.priorities.policy_of(gone.priority);
+    if (is_over(asked, at)) {
+      answer_over(*gone.job, at);
+    } else if (policy.action == batching::queue_policy::overdue::delay) {
+      gone.priority = waiting::last;
+      gone.leave_by = time_point::max();
+      queue_.push(asked.key, std::move(gone));
+    } else {
+      model().probe->rejected();
+      gone.job->fail_with(errc::unavailable,
+                          fmt::format("model {}: still in the queue after {:.1f} ms, the limit",
+                                      model().name, in_ms(policy.timeout)));
+    }
+  }
   report_depth();
 }
 

@@ -2,6 +2,7 @@
 
 #include "actors/commons.hpp"
 #include "actors/interfaces.hpp"
+#include "runtime/batching/adaptive_size.hpp"
 #include "runtime/batching/queue.hpp"
 
 #include <caf/stateful_actor.hpp>
@@ -26,6 +27,8 @@ private:
   using waiting = batching::queue<job_ptr>;
 
   void enqueue(const job_ptr& asked);
+  [[nodiscard]] result<void> room_for(const job::impl& asked, const waiting::item& next) const;
+  [[nodiscard]] batching::policy rule() const;
   void dispatch();
   void send(std::vector<job_ptr> jobs);
   void finished(const batch_outcome& outcome);
@@ -45,6 +48,7 @@ private:
   place_order_ptr what_;
   int tickets_ = 0; ///< 0 while the device is down
   waiting queue_;
+  std::optional<batching::adaptive_size> size_; ///< of batches, where the policy learns it
   std::deque<job_ptr> again_; ///< members of failed batches: each runs alone, once
   std::unordered_map<std::uint64_t, batch_ptr> in_flight_;
   std::optional<time_point> alarm_;

@@ -252,15 +252,15 @@ void device_state::done(std::uint64_t ticket, const failure& outcome) {
     one->at.started = work->started;
     one->at.ended = work->ended;
   }
-  finish(*what, {});
+  finish(*what, {}, took);
   if (!needs_postprocess(*what)
       || !tell<postprocess_actor>(*shared_, shared_->postprocess, split_atom_v,
                                   results_ptr{results}))
     deliver(*results);
 }
 
-void device_state::finish(const batch& what, std::optional<error> failed) {
-  auto outcome = std::make_shared<batch_outcome>(batch_outcome{what.id, std::move(failed)});
+void device_state::finish(const batch& what, std::optional<error> failed, duration took) {
+  auto outcome = std::make_shared<batch_outcome>(batch_outcome{what.id, std::move(failed), took});
   tell<batcher_actor>(*shared_, what.from, finished_atom_v, outcome_ptr{std::move(outcome)});
 }
 

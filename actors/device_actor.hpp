@@ -63,7 +63,7 @@ private:
   void ask_for_memory();
   void submit(std::uint64_t ticket, const work_ptr& work);
   void done(std::uint64_t ticket, const failure& outcome);
-  void finish(const batch& what, std::optional<error> failed);
+  void finish(const batch& what, std::optional<error> failed, duration took = {});
   void yield(bool all);
   lease_ptr kept(std::size_t bytes);
 

@@ -24,13 +24,18 @@ result<batching::policy> policy_of(const batching_options& with) {
         "0, got {}, {} and {} us",
         with.min_batch, with.max_batch, with.max_wait.count());
   if (with.preset == "explicit") {
-    batching::policy made{with.min_batch, with.max_wait, with.max_batch, false, false};
+    batching::policy made;
+    made.min_rows = with.min_batch;
+    made.max_wait = with.max_wait;
+    made.max_rows = with.max_batch;
     made.work_conserving = with.max_wait.count() == 0;
     return made;
   }
   auto made = batching::preset(with.preset);
-  if (made)
+  if (made) {
     made->max_rows = std::min(made->max_rows, with.max_batch);
+    made->objective = with.objective;
+  }
   return made;
 }
 
@@ -99,6 +104,7 @@ result<loaded_model> load_version(const repository::model_folder& folder,
   made.warm_up = warm_up_of(*configured);
   made.io = std::move(configured->io);
   made.settings.batching = configured->batching;
+  made.settings.priorities = std::move(configured->priorities);
   made.settings.max_queue_rows = configured->max_queue_rows;
   made.settings.softmax = std::move(configured->softmax);
   // Weights are packed with the first plans: what the file takes is a fair guess before that.

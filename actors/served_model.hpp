@@ -2,6 +2,7 @@
 
 #include "actors/job.hpp"
 #include "runtime/batching/policy.hpp"
+#include "runtime/batching/queue_policy.hpp"
 #include "runtime/exec/signature.hpp"
 #include "runtime/placement/executable.hpp"
 #include "runtime/placement/load.hpp"
@@ -18,6 +19,7 @@ namespace troupe::actors {
 /// What of a model's configuration the actors follow.
 struct model_settings {
   batching::policy batching;
+  batching::priority_rules priorities;
   std::int64_t max_queue_rows = 4096;
   bool stateless = true;            ///< a failed batch may run again
   std::vector<std::string> softmax; ///< outputs whose last axis becomes probabilities

@@ -31,10 +31,11 @@ using protocol::response_part;
 
 /// How a queue of requests becomes batches, unless a model's configuration says otherwise.
 struct batching_options {
-  std::string preset = "latency";        ///< "latency", "throughput" or "explicit"
-  std::int64_t min_batch = 1;            ///< explicit: rows worth leaving early for
-  std::chrono::microseconds max_wait{0}; ///< explicit: longest wait of the oldest request
-  std::int64_t max_batch = 256;          ///< rows of one batch
+  std::string preset = "auto";            ///< "auto", "latency", "throughput" or "explicit"
+  std::int64_t min_batch = 1;             ///< explicit: rows worth leaving early for
+  std::chrono::microseconds max_wait{0};  ///< explicit: longest wait of the oldest request
+  std::int64_t max_batch = 256;           ///< rows of one batch
+  std::chrono::milliseconds objective{0}; ///< from arrival to answer, which sizes keep to; 0: none
 };
 
 struct options {

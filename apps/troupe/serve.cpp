@@ -45,6 +45,7 @@ struct settings {
   std::string error_codes = "troupe";
   std::string log_level = "info";
   std::int64_t max_wait_us = 0;
+  std::int64_t slo_ms = 0;
   double drain_delay = 0;
   double drain_timeout = 30;
   std::size_t deadline_ms = 60'000;
@@ -66,6 +67,7 @@ options to_options(const settings& from) {
   with.devices = from.devices;
   with.model_repository = from.repository;
   with.tuning_file = from.tuning;
+  with.batching.objective = std::chrono::milliseconds{from.slo_ms};
   with.batching.max_wait = std::chrono::microseconds{from.max_wait_us};
   with.default_deadline = std::chrono::milliseconds{from.deadline_ms};
   with.clients_may_load = from.control == "explicit";
@@ -207,8 +209,12 @@ action add_serve(CLI::App& command) {
                   "sim[:launch_us=N,row_us=N,…]; may be repeated")
       ->capture_default_str();
   command.add_option("--batching", from->with.batching.preset, "How requests become batches")
-      ->check(CLI::IsMember({"latency", "throughput", "explicit"}))
+      ->check(CLI::IsMember({"auto", "latency", "throughput", "explicit"}))
       ->capture_default_str();
+  command
+      .add_option("--slo-ms", from->slo_ms,
+                  "auto: from arrival to answer; batches stay small enough to keep to it. 0: none")
+      ->check(CLI::Range(0, 3'600'000));
   command.add_option("--min-batch", from->with.batching.min_batch,
                      "explicit: rows that leave at once");
   command.add_option("--max-wait-us", from->max_wait_us,

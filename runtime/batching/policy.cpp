@@ -12,12 +12,15 @@ bool open_to_more(const device_view& device) noexcept {
 
 result<policy> preset(std::string_view name) {
   using namespace std::chrono_literals;
+  if (name == "auto")
+    return policy{.adapts = true};
   if (name == "latency")
     return policy{};
   if (name == "throughput")
     return policy{.min_rows = 32, .max_wait = 100ms, .max_rows = 256, .work_conserving = false};
   return fail(errc::invalid_argument,
-              "batching preset: expected \"latency\" or \"throughput\", got \"{}\"", name);
+              "batching preset: expected \"auto\", \"latency\" or \"throughput\", got \"{}\"",
+              name);
 }
 
 bool should_close(const policy& rule, const queue_view& queue, const device_view& device,

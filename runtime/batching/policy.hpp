@@ -18,10 +18,14 @@ struct policy {
   std::int64_t max_rows = 256;    ///< rows of one batch; a larger request travels alone
   bool work_conserving = true;    ///< an idle device takes whatever waits, at once
   bool preserve_ordering = false; ///< batches are contiguous in the order of arrival
+  duration aging = std::chrono::seconds{1}; ///< who waits longer goes first, whatever its priority
+  bool adapts = false;                      ///< sizes are learned, to keep to `objective`
+  duration objective{0};                    ///< from arrival to answer; 0: none
 };
 
-/// "latency": never wait while the device is idle. "throughput": 32 rows or 100 ms, at most 256
-/// rows. invalid_argument names the presets.
+/// "auto": never wait while the device is idle, and no batch so large that answers miss the
+/// objective. "latency": the same without an objective. "throughput": 32 rows or 100 ms, at most
+/// 256 rows. invalid_argument names the presets.
 [[nodiscard]] result<policy> preset(std::string_view name);
 
 /// What the rule may look at. `oldest` is meaningful only while `rows > 0`.

@@ -1,7 +1,8 @@
 #pragma once
 
 // Requests waiting for one placement. Requests that may run together share a lane; within a lane
-// the order is priority, then deadline, then arrival. Not thread-safe: a batcher owns one.
+// the order is priority, then deadline, then arrival. Who has waited longer than the policy's aging
+// time comes before all of them, in order of arrival. Not thread-safe: a batcher owns one.
 
 #include "runtime/batching/policy.hpp"
 #include "runtime/batching/shape_key.hpp"
@@ -22,11 +23,17 @@ public:
   struct item {
     Job job;
     std::int64_t rows = 1;
-    std::uint32_t priority = 1; ///< 1 = highest
+    std::uint32_t priority = 1; ///< 1 = highest; 0 once it has aged
     time_point deadline{};
     time_point arrived{};
-    std::uint64_t sequence = 0; ///< set by push
+    time_point leave_by = time_point::max(); ///< end of its time in the queue
+    std::uint64_t sequence = 0;              ///< set by push
+
+    [[nodiscard]] time_point expiry() const noexcept { return std::min(deadline, leave_by); }
   };
+
+  /// Priority of what comes after all others and does not age.
+  static constexpr std::uint32_t last = ~std::uint32_t{0};
 
   [[nodiscard]] std::int64_t rows() const noexcept { return rows_; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
@@ -39,7 +46,8 @@ public:
     into.rows += waiting.rows;
     ++size_;
     into.oldest = into.items.empty() ? waiting.arrived : std::min(into.oldest, waiting.arrived);
-    earliest_expiry_ = size_ == 1 ? waiting.deadline : std::min(earliest_expiry_, waiting.deadline);
+    earliest_expiry_ = size_ == 1 ? waiting.expiry() : std::min(earliest_expiry_, waiting.expiry());
+    ++of_priority_[waiting.priority];
     auto at = std::upper_bound(into.items.begin(), into.items.end(), waiting, before);
     into.items.insert(at, std::move(waiting));
   }
@@ -50,6 +58,7 @@ public:
                                        time_point now) {
     auto chosen = lanes_.end();
     for (auto lane = lanes_.begin(); lane != lanes_.end(); ++lane) {
+      age(lane->second, rule.aging, now);
       if (should_close(rule, view(lane->second), device, now)
           && (chosen == lanes_.end()
               || ahead(rule, lane->second.items.front(), chosen->second.items.front())))
@@ -64,6 +73,7 @@ public:
     while (!items.empty() && (taken == 0 || taken + items.front().rows <= rule.max_rows)
            && items.front().sequence <= barrier) {
       taken += items.front().rows;
+      uncount(items.front());
       batch.push_back(std::move(items.front()));
       items.pop_front();
     }
@@ -81,8 +91,10 @@ public:
       auto keep = std::stable_partition(items.begin(), items.end(),
                                         [&](const item& waiting) { return !gone(waiting); });
       std::int64_t left = 0;
-      for (auto it = keep; it != items.end(); ++it)
+      for (auto it = keep; it != items.end(); ++it) {
         left += it->rows;
+        uncount(*it);
+      }
       size_ -= static_cast<std::size_t>(std::distance(keep, items.end()));
       std::move(keep, items.end(), std::back_inserter(out));
       items.erase(keep, items.end());
@@ -91,8 +103,26 @@ public:
     earliest_expiry_ = time_point::max();
     for (const auto& [key, lane] : lanes_)
       for (const auto& waiting : lane.items)
-        earliest_expiry_ = std::min(earliest_expiry_, waiting.deadline);
+        earliest_expiry_ = std::min(earliest_expiry_, waiting.expiry());
     return out;
+  }
+
+  /// How many requests of this priority wait.
+  [[nodiscard]] std::size_t count(std::uint32_t priority) const {
+    const auto known = of_priority_.find(priority);
+    return known == of_priority_.end() ? 0 : known->second;
+  }
+
+  /// Rows that go before `next` if it is pushed now.
+  [[nodiscard]] std::int64_t rows_before(const item& next) const {
+    std::int64_t rows = 0;
+    for (const auto& [key, lane] : lanes_)
+      for (const auto& waiting : lane.items)
+        rows +=
+            std::tie(waiting.priority, waiting.deadline) <= std::tie(next.priority, next.deadline)
+                ? waiting.rows
+                : 0;
+    return rows;
   }
 
   /// When `take` should be asked again although nothing happened.
@@ -119,8 +149,31 @@ private:
   using lane_map = std::unordered_map<shape_key, lane_of_equals, shape_key_hash>;
 
   static bool before(const item& a, const item& b) noexcept {
+    if (a.priority == 0 && b.priority == 0)
+      return a.sequence < b.sequence;
     return std::tie(a.priority, a.deadline, a.sequence)
            < std::tie(b.priority, b.deadline, b.sequence);
+  }
+
+  void age(lane_of_equals& lane, duration after, time_point now) {
+    if (after <= duration{0} || now - lane.oldest < after)
+      return;
+    bool changed = false;
+    for (auto& waiting : lane.items) {
+      if (waiting.priority == 0 || waiting.priority == last || now - waiting.arrived < after)
+        continue;
+      uncount(waiting);
+      waiting.priority = 0;
+      ++of_priority_[0];
+      changed = true;
+    }
+    if (changed)
+      std::stable_sort(lane.items.begin(), lane.items.end(), before);
+  }
+
+  void uncount(const item& leaving) {
+    if (auto at = of_priority_.find(leaving.priority); --at->second == 0)
+      of_priority_.erase(at);
   }
 
   static bool ahead(const policy& rule, const item& a, const item& b) noexcept {
@@ -153,6 +206,7 @@ private:
   }
 
   lane_map lanes_;
+  std::unordered_map<std::uint32_t, std::size_t> of_priority_;
   std::int64_t rows_ = 0;
   std::size_t size_ = 0;
   std::uint64_t next_sequence_ = 0;

@@ -33,10 +33,20 @@ void load::record_run(std::int64_t rows, duration took) {
 
 time_point load::estimated_completion(std::int64_t rows, time_point now) const {
   std::lock_guard lock(mutex_);
+  return expected(queued_rows_ + rows, now);
+}
+
+time_point load::estimated_completion_after(std::int64_t ahead, std::int64_t rows,
+                                            time_point now) const {
+  std::lock_guard lock(mutex_);
+  return expected(ahead + rows, now);
+}
+
+time_point load::expected(std::int64_t rows, time_point now) const {
   auto at = now;
   if (running_rows_ > 0) // what runs may already be over its estimate: never count time backwards
     at = std::max(now, running_since_ + profile_.estimate(running_rows_));
-  return at + profile_.estimate(queued_rows_ + rows);
+  return at + profile_.estimate(rows);
 }
 
 duration load::estimated_run(std::int64_t rows) const {

@@ -21,10 +21,15 @@ public:
 
   /// When a request of `rows` that arrives now would be answered.
   [[nodiscard]] time_point estimated_completion(std::int64_t rows, time_point now) const;
+  /// The same for one that only `ahead` of the waiting rows go before.
+  [[nodiscard]] time_point estimated_completion_after(std::int64_t ahead, std::int64_t rows,
+                                                      time_point now) const;
   [[nodiscard]] duration estimated_run(std::int64_t rows) const;
   [[nodiscard]] latency_profile profile() const;
 
 private:
+  [[nodiscard]] time_point expected(std::int64_t rows, time_point now) const; // locked
+
   mutable std::mutex mutex_;
   latency_profile profile_;
   std::int64_t queued_rows_ = 0;

@@ -136,8 +136,7 @@ result<void> set_batching(configured_model& made, const model_folder& of,
       made.batching.work_conserving = said->max_queue_delay == duration{0};
     }
     made.batching.preserve_ordering = said->preserve_ordering;
-    if (said->max_queue_rows > 0)
-      made.max_queue_rows = said->max_queue_rows;
+    made.priorities = said->priorities;
   }
   if (const auto at = of.config.parameters.find("troupe.batching");
       at != of.config.parameters.end()) {
@@ -145,7 +144,18 @@ result<void> set_batching(configured_model& made, const model_folder& of,
     if (!preset)
       return fail(errc::invalid_argument, "model {}: troupe.batching: {}", of.name,
                   preset.error().text);
+    const auto objective = made.batching.objective;
     made.batching = *preset;
+    made.batching.objective = objective;
+  }
+  if (const auto at = of.config.parameters.find("troupe.slo_ms");
+      at != of.config.parameters.end()) {
+    auto slo = numbers("troupe.slo_ms", at->second);
+    if (!slo || slo->size() != 1)
+      return fail(errc::invalid_argument,
+                  "model {}: troupe.slo_ms: expected one positive number, got \"{}\"", of.name,
+                  at->second);
+    made.batching.objective = std::chrono::milliseconds{slo->front()};
   }
   const auto cap = std::max<std::int64_t>(1, made.io.max_batch_size);
   made.batching.max_rows = std::min(made.batching.max_rows, cap);
@@ -157,7 +167,7 @@ result<void> set_parameters(configured_model& made, const model_folder& of) {
   constexpr std::string_view warm_up = "troupe.warmup.";
   for (const auto& [key, value] : of.config.parameters) {
     if (!key.starts_with("troupe.") || key == "troupe.batching" || key == "troupe.buckets"
-        || key == "troupe.batch_invariant")
+        || key == "troupe.batch_invariant" || key == "troupe.slo_ms")
       continue;
     if (key == "troupe.softmax") {
       made.softmax = split(value, ',');
@@ -172,7 +182,7 @@ result<void> set_parameters(configured_model& made, const model_folder& of) {
     if (input.empty())
       return fail(errc::invalid_argument,
                   "model {}: unknown parameter \"{}\"; known are troupe.softmax, troupe.batching, "
-                  "troupe.buckets, troupe.batch_invariant, troupe.warmup.INPUT",
+                  "troupe.slo_ms, troupe.buckets, troupe.batch_invariant, troupe.warmup.INPUT",
                   of.name, key);
     if (std::none_of(made.io.inputs.begin(), made.io.inputs.end(),
                      [&](const auto& one) { return one.name == input; }))

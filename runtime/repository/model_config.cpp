@@ -120,6 +120,51 @@ result<std::vector<tensor_config>> tensors_of(const Tensors& in, std::string_vie
   return made;
 }
 
+constexpr std::uint64_t hour_us = 3'600'000'000;
+
+result<batching::queue_policy> queue_of(const schema::ModelQueuePolicy& in,
+                                        std::string_view origin) {
+  if (in.default_timeout_microseconds() > hour_us)
+    return fail(errc::invalid_argument,
+                "{}: default_timeout_microseconds: expected at most an hour, got {}", origin,
+                in.default_timeout_microseconds());
+  batching::queue_policy made;
+  made.action = in.timeout_action() == schema::ModelQueuePolicy::DELAY
+                    ? batching::queue_policy::overdue::delay
+                    : batching::queue_policy::overdue::reject;
+  made.timeout = std::chrono::microseconds{in.default_timeout_microseconds()};
+  made.max_requests = in.max_queue_size();
+  return made;
+}
+
+result<batching::priority_rules> priorities_of(const schema::ModelDynamicBatching& in,
+                                               std::string_view origin) {
+  constexpr std::uint64_t most_levels = 1000;
+  if (in.priority_levels() > most_levels || in.default_priority_level() > in.priority_levels())
+    return fail(errc::invalid_argument,
+                "{}: priority_levels: expected at most {}, and a default_priority_level within "
+                "them, got {} and {}",
+                origin, most_levels, in.priority_levels(), in.default_priority_level());
+  batching::priority_rules made;
+  made.levels = static_cast<std::uint32_t>(in.priority_levels());
+  made.default_level = static_cast<std::uint32_t>(in.default_priority_level());
+  auto standard = queue_of(in.default_queue_policy(), origin);
+  if (!standard)
+    return propagate(std::move(standard));
+  made.standard = *standard;
+  for (const auto& [level, policy] : in.priority_queue_policy()) {
+    if (level < 1 || level > in.priority_levels())
+      return fail(errc::invalid_argument,
+                  "{}: priority_queue_policy: expected a level from 1 to {}, got {}", origin,
+                  in.priority_levels(), level);
+    auto one = queue_of(policy, origin);
+    if (!one)
+      return propagate(std::move(one));
+    made.by_level.emplace(static_cast<std::uint32_t>(level), *one);
+  }
+  return made;
+}
+
 result<dynamic_batching_config> batching_of(const schema::ModelDynamicBatching& in,
                                             std::string_view origin) {
   dynamic_batching_config made;
@@ -129,14 +174,16 @@ result<dynamic_batching_config> batching_of(const schema::ModelDynamicBatching& 
                   origin, rows);
     made.preferred.push_back(rows);
   }
-  constexpr std::uint64_t hour_us = 3'600'000'000;
   if (in.max_queue_delay_microseconds() > hour_us)
     return fail(errc::invalid_argument,
                 "{}: max_queue_delay_microseconds: expected at most an hour, got {}", origin,
                 in.max_queue_delay_microseconds());
   made.max_queue_delay = std::chrono::microseconds{in.max_queue_delay_microseconds()};
   made.preserve_ordering = in.preserve_ordering();
-  made.max_queue_rows = in.default_queue_policy().max_queue_size();
+  auto priorities = priorities_of(in, origin);
+  if (!priorities)
+    return propagate(std::move(priorities));
+  made.priorities = std::move(*priorities);
   return made;
 }
 

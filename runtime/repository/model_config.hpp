@@ -3,6 +3,7 @@
 #include "kernels/base/clock.hpp"
 #include "kernels/base/result.hpp"
 #include "kernels/tensor/dtype.hpp"
+#include "runtime/batching/queue_policy.hpp"
 
 #include <cstdint>
 #include <map>
@@ -25,7 +26,7 @@ struct dynamic_batching_config {
   std::vector<std::int64_t> preferred; ///< rows
   duration max_queue_delay{0};
   bool preserve_ordering = false;
-  std::int64_t max_queue_rows = 0; ///< 0: the server's
+  batching::priority_rules priorities;
 };
 
 struct version_policy {

@@ -83,6 +83,7 @@ struct actor_fixture {
       model.io.max_batch_size = max_batch;
       model.settings.batching = policy;
       model.settings.max_queue_rows = queue_rows;
+      model.settings.priorities = priorities;
       model.weight_bytes = 4096;
       return std::vector{model};
     };
@@ -170,7 +171,8 @@ struct actor_fixture {
     return with;
   }
 
-  std::int64_t planned_up_to = 256; ///< rows for which there is a plan from the beginning
+  batching::priority_rules priorities; ///< of the model that `start` loads
+  std::int64_t planned_up_to = 256;    ///< rows for which there is a plan from the beginning
   std::shared_ptr<work_list> work = std::make_shared<work_list>();
   std::shared_ptr<fake_device> device = std::make_shared<fake_device>(work);
   std::shared_ptr<turned_clock> clock = std::make_shared<turned_clock>();

@@ -1,5 +1,7 @@
+#include "runtime/batching/adaptive_size.hpp"
 #include "runtime/batching/buckets.hpp"
 #include "runtime/batching/queue.hpp"
+#include "runtime/batching/queue_policy.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -25,7 +27,7 @@ shape_key width(std::int64_t size) {
 struct waiting_room {
   void add(const std::string& name, std::int64_t rows = 1, std::int64_t size = 8,
            std::uint32_t priority = 100, duration deadline = 60s, duration after = 0s) {
-    jobs.push(width(size), {name, rows, priority, start + deadline, start + after, 0});
+    jobs.push(width(size), {name, rows, priority, start + deadline, start + after});
   }
 
   std::string take(const policy& rule, const device_view& device = idle, duration at = 0s) {
@@ -113,6 +115,62 @@ BOOST_AUTO_TEST_CASE(priority_goes_before_deadline_and_deadline_before_arrival) 
   BOOST_TEST(take(rule) == "late");
 }
 
+BOOST_AUTO_TEST_CASE(who_has_waited_longer_than_the_aging_time_goes_first_in_order_of_arrival) {
+  policy rule = latency;
+  rule.max_rows = 1;
+  rule.aging = 1s;
+  add("low", 1, 8, 200, 60s, 0s);
+  add("mid", 1, 8, 100, 60s, 100ms);
+  add("high", 1, 8, 1, 60s, 1100ms);
+  BOOST_TEST(take(rule, idle, 1200ms) == "low");
+  BOOST_TEST(take(rule, idle, 1200ms) == "mid");
+  BOOST_TEST(take(rule, idle, 1200ms) == "high");
+}
+
+BOOST_AUTO_TEST_CASE(without_aging_the_lowest_priority_waits_as_long_as_others_come) {
+  policy rule = latency;
+  rule.max_rows = 1;
+  rule.aging = 0s;
+  add("low", 1, 8, 200, 60s, 0s);
+  add("high", 1, 8, 1, 60s, 10s);
+  BOOST_TEST(take(rule, idle, 20s) == "high");
+}
+
+BOOST_AUTO_TEST_CASE(what_is_put_last_does_not_age) {
+  policy rule = latency;
+  rule.max_rows = 1;
+  add("overdue", 1, 8, queue<std::string>::last, 60s, 0s);
+  add("other", 1, 8, 100, 60s, 10s);
+  BOOST_TEST(take(rule, idle, 10s) == "other");
+}
+
+BOOST_AUTO_TEST_CASE(requests_are_counted_by_priority) {
+  add("a", 1, 8, 1);
+  add("b", 1, 8, 2);
+  add("c", 1, 16, 2);
+  BOOST_TEST(jobs.count(2) == 2u);
+  BOOST_TEST(take(latency) == "ab");
+  BOOST_TEST(jobs.count(1) == 0u);
+  BOOST_TEST(jobs.count(2) == 1u);
+  (void)jobs.remove_if([](const auto&) { return true; });
+  BOOST_TEST(jobs.count(2) == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(the_end_of_a_request_s_time_in_the_queue_is_an_expiry) {
+  queue<std::string>::item waiting{"a", 1, 100, start + 60s, start};
+  waiting.leave_by = start + 5s;
+  jobs.push(width(8), waiting);
+  BOOST_TEST((*jobs.next_expiry() == start + 5s));
+}
+
+BOOST_AUTO_TEST_CASE(rows_before_a_request_are_those_of_its_priority_and_deadline_or_better) {
+  add("a", 2, 8, 100, 10s);
+  add("b", 3, 8, 100, 30s);
+  add("c", 4, 8, 200, 1s);
+  BOOST_TEST(jobs.rows_before({"x", 1, 100, start + 20s, start}) == 2);
+  BOOST_TEST(jobs.rows_before({"x", 1, 200, start + 20s, start}) == 9);
+}
+
 BOOST_AUTO_TEST_CASE(preserved_order_stops_a_batch_at_the_first_other_shape) {
   policy rule = latency;
   rule.preserve_ordering = true;
@@ -142,7 +200,7 @@ BOOST_AUTO_TEST_CASE(a_busy_device_needs_no_alarm) {
 
 BOOST_AUTO_TEST_CASE(an_unknown_preset_names_the_known_ones) {
   BOOST_TEST(preset("fast").error().text
-             == "batching preset: expected \"latency\" or \"throughput\", got \"fast\"");
+             == "batching preset: expected \"auto\", \"latency\" or \"throughput\", got \"fast\"");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
@@ -171,6 +229,74 @@ BOOST_AUTO_TEST_CASE(the_fastest_way_to_the_answer_serves_until_then) {
   BOOST_TEST((split.how == way::split));
   BOOST_TEST((choose_bucket(32, 32, one, profile, 10ms).how == way::wait));
   BOOST_TEST((choose_bucket(3, 4, {}, profile, 100ms).how == way::wait));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(adaptive_sizes)
+
+namespace {
+
+// 10 ms and 1 ms per row.
+placement::latency_profile known_device() {
+  placement::latency_profile profile;
+  for (std::int64_t rows = 1; rows <= 256; rows *= 2)
+    profile.record(rows, 10ms + rows * 1ms);
+  return profile;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(a_batch_takes_at_most_half_of_the_objective) {
+  BOOST_TEST((adaptive_size{100ms, 256}.rows(known_device()) == 40));
+  BOOST_TEST((adaptive_size{1000ms, 256}.rows(known_device()) == 256));
+}
+
+BOOST_AUTO_TEST_CASE(without_an_objective_or_anything_known_sizes_are_free) {
+  BOOST_TEST((adaptive_size{0ms, 64}.rows(known_device()) == 64));
+  BOOST_TEST((adaptive_size{100ms, 64}.rows({}) == 64));
+}
+
+BOOST_AUTO_TEST_CASE(an_objective_that_one_row_misses_still_lets_through_what_costs_no_more) {
+  BOOST_TEST((adaptive_size{10ms, 256}.rows(known_device()) == 2));
+}
+
+BOOST_AUTO_TEST_CASE(a_batch_that_overshoots_halves_the_next_and_those_in_time_give_it_back) {
+  adaptive_size size{100ms, 256};
+  size.ran(40, 80ms);
+  BOOST_TEST(size.rows(known_device()) == 15);
+  for (int i = 0; i < 20; ++i)
+    size.ran(15, 25ms);
+  BOOST_TEST(size.rows(known_device()) == 40);
+}
+
+BOOST_AUTO_TEST_CASE(a_single_row_that_takes_too_long_is_nobody_s_overshoot) {
+  adaptive_size size{10ms, 256};
+  size.ran(1, 11ms);
+  BOOST_TEST(size.rows(known_device()) == 2);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(queue_policies)
+
+BOOST_AUTO_TEST_CASE(a_request_without_a_priority_has_the_default_level_else_the_lowest) {
+  BOOST_TEST((priority_rules{}.level_of(0) == 100u));
+  BOOST_TEST((priority_rules{}.level_of(7) == 7u));
+  const priority_rules three{.levels = 3, .default_level = 2, .standard = {}, .by_level = {}};
+  BOOST_TEST(three.level_of(0) == 2u);
+  BOOST_TEST(three.level_of(3) == 3u);
+  BOOST_TEST(three.level_of(4) == 2u);
+  const priority_rules plain{.levels = 3, .default_level = 0, .standard = {}, .by_level = {}};
+  BOOST_TEST(plain.level_of(0) == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(a_level_may_have_a_policy_of_its_own) {
+  priority_rules rules;
+  rules.standard.max_requests = 5;
+  rules.by_level[1].max_requests = 9;
+  BOOST_TEST(rules.policy_of(1).max_requests == 9);
+  BOOST_TEST(rules.policy_of(2).max_requests == 5);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -61,7 +61,11 @@ BOOST_AUTO_TEST_CASE(says_what_is_followed_and_warns_of_what_is_skipped) {
     instance_group [ { kind: KIND_CPU count: 2 } ]
     dynamic_batching {
       preferred_batch_size: [ 4, 8 ] max_queue_delay_microseconds: 500
-      default_queue_policy { max_queue_size: 10 timeout_action: DELAY }
+      priority_levels: 3 default_priority_level: 2
+      default_queue_policy {
+        max_queue_size: 10 timeout_action: DELAY default_timeout_microseconds: 2000
+      }
+      priority_queue_policy { key: 1 value: { max_queue_size: 4 } }
     }
     parameters { key: "troupe.softmax" value: { string_value: "y" } }
     version_policy { specific { versions: [ 1, 3 ] } }
@@ -71,10 +75,16 @@ BOOST_AUTO_TEST_CASE(says_what_is_followed_and_warns_of_what_is_skipped) {
   BOOST_TEST(*made->max_batch_size == 8);
   BOOST_TEST(made->outputs[0].label_file == "labels.txt");
   BOOST_TEST((made->dynamic_batching->max_queue_delay == 500us));
-  BOOST_TEST(made->dynamic_batching->max_queue_rows == 10);
+  const auto& priorities = made->dynamic_batching->priorities;
+  BOOST_TEST(priorities.levels == 3u);
+  BOOST_TEST(priorities.default_level == 2u);
+  BOOST_TEST(priorities.policy_of(2).max_requests == 10);
+  BOOST_TEST((priorities.policy_of(2).timeout == 2ms));
+  BOOST_TEST((priorities.policy_of(2).action == batching::queue_policy::overdue::delay));
+  BOOST_TEST(priorities.policy_of(1).max_requests == 4);
   BOOST_TEST(made->parameters.at("troupe.softmax") == "y");
   BOOST_TEST(made->versions.specific.size() == 2u);
-  BOOST_TEST(made->warnings.size() == 2u);
+  BOOST_TEST(made->warnings.size() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(that_is_wrong_is_refused_with_its_place) {
@@ -84,6 +94,16 @@ BOOST_AUTO_TEST_CASE(that_is_wrong_is_refused_with_its_place) {
   BOOST_TEST(refusal("platform: \"tensorrt_plan\"").starts_with("config.pbtxt: platform "));
   BOOST_TEST(refusal("ensemble_scheduling { step [ { model_name: \"a\" } ] }")
              == "config.pbtxt: ensemble_scheduling is not supported");
+  BOOST_TEST(refusal("dynamic_batching { priority_levels: 2 default_priority_level: 3 }")
+                 .find("within them, got 2 and 3")
+             != std::string::npos);
+  BOOST_TEST(refusal("dynamic_batching { priority_levels: 2 "
+                     "priority_queue_policy { key: 5 value: {} } }")
+                 .find("a level from 1 to 2, got 5")
+             != std::string::npos);
+  BOOST_TEST(refusal("parameters { key: \"troupe.slo_ms\" value: { string_value: \"0\" } }")
+                 .find("one positive number")
+             != std::string::npos);
   BOOST_TEST(refusal("default_model_filename: \"../other/model.onnx\"").find("expected a name")
              != std::string::npos);
   BOOST_TEST(refusal(std::string(2 << 20, ' ')).find("at most") != std::string::npos);
