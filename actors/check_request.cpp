@@ -33,6 +33,8 @@ result<void> check_dims(const served_model& model, const tensor_signature& decla
                 model.name, input.name, to_string(std::span{declared.dims}),
                 to_string(std::span<const std::int64_t>{dims.data(), dims.size()}));
   };
+  if (declared.any_rank)
+    return {};
   if (dims.size() != declared.dims.size())
     return wrong();
   for (std::size_t axis = 0; axis < dims.size(); ++axis) {
@@ -188,6 +190,10 @@ result<void> complete_inputs(job::impl& asked) {
     }
     if (!left_out(input) || model.platform == "stage")
       continue; // a stage sees for itself what was left out
+    if (declared.any_rank)
+      return fail(errc::invalid_argument,
+                  "model {}: input \"{}\" was left out and has no fixed shape to be filled",
+                  model.name, declared.name);
     shape dims(declared.dims.begin(), declared.dims.end());
     if (model.io.max_batch_size > 0 && !dims.empty())
       dims[0] = asked.rows;

@@ -7,7 +7,8 @@ namespace {
 std::vector<protocol::tensor_metadata> described(const std::vector<tensor_signature>& of) {
   std::vector<protocol::tensor_metadata> made;
   for (const auto& one : of)
-    made.push_back({one.name, std::string{to_string(one.type)}, one.dims});
+    made.push_back({one.name, std::string{to_string(one.type)},
+                    one.any_rank ? std::vector<std::int64_t>{-1} : one.dims});
   return made;
 }
 

@@ -144,7 +144,27 @@ result<void> device_work::check() const {
   return {};
 }
 
+// The one job of a batch that does not batch: what it gives has a size when it is there.
+result<void> device_work::compute(stream& on) {
+  if (bucket_ != 0)
+    return fail(errc::failed_precondition,
+                "the model's outputs depend on data: its requests run one by one, set "
+                "max_batch_size to 0");
+  std::vector<tensor> inputs;
+  for (const auto& input : batch_->jobs.front()->request.inputs)
+    inputs.push_back(input.value);
+  auto made = run_->compute(std::move(inputs), on, [of = batch_->jobs.front()] {
+    return of->over();
+  });
+  if (!made)
+    return propagate(made);
+  computed_ = *std::move(made);
+  return {};
+}
+
 result<void> device_work::issue(stream& on) {
+  if (!program_->outputs_known())
+    return compute(on);
   if (auto ok = check(); !ok)
     return ok;
   if (lease_)
@@ -156,6 +176,8 @@ result<void> device_work::issue(stream& on) {
 }
 
 std::vector<tensor> device_work::outputs() const {
+  if (!program_->outputs_known())
+    return computed_;
   std::vector<tensor> made;
   for (std::size_t i = 0; i < program_->outputs().size(); ++i) {
     const auto& desc = program_->outputs()[i];

@@ -50,6 +50,7 @@ private:
   [[nodiscard]] result<void> gather(stream& on, std::size_t input, std::int64_t first);
   [[nodiscard]] result<void> one_run(stream& on, std::int64_t run);
   [[nodiscard]] result<void> check() const;
+  [[nodiscard]] result<void> compute(stream& on);
 
   batch_ptr batch_;
   std::shared_ptr<const placement::program> program_;
@@ -63,6 +64,7 @@ private:
   std::shared_ptr<std::byte[]> host_block_;
   std::shared_ptr<store::lease> lease_;
   std::unique_ptr<placement::run> run_;
+  std::vector<tensor> computed_; ///< where the outputs were not known before
 };
 
 } // namespace troupe::actors

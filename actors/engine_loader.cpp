@@ -44,6 +44,8 @@ result<batching::policy> policy_of(const batching_options& with) {
 std::vector<std::vector<tensor>> warm_up_of(const repository::configured_model& configured) {
   std::vector<tensor> inputs;
   for (const auto& declared : configured.io.inputs) {
+    if (declared.any_rank || declared.type == dtype::string)
+      return {}; // nothing to make up
     shape dims(declared.dims.begin(), declared.dims.end());
     if (configured.io.max_batch_size > 0)
       dims[0] = 1;
@@ -88,6 +90,11 @@ result<loaded_model> load_version(const repository::model_folder& folder,
       const auto& properties = (*model)->optimised().metadata;
       made.properties.insert(properties.begin(), properties.end());
     }
+    for (const auto* tensors : {&(*model)->io().inputs, &(*model)->io().outputs})
+      for (const auto& one : *tensors)
+        if (one.sequence)
+          return fail(errc::unimplemented, "'{}' is a sequence, which no protocol carries",
+                      one.name);
     made.on.push_back(placement::make_executable(std::move(*model)));
   }
   const auto& first = *made.on.front();

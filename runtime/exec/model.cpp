@@ -22,8 +22,13 @@ result<tensor_signature> signature_of(const graph::graph& in, graph::value_id id
   tensor_signature made;
   made.name = value.name;
   made.type = *value.type;
-  if (!value.dims)
-    return fail(errc::unimplemented, "the rank of '{}' is not known", value.name);
+  made.sequence = value.kind == graph::value_kind::sequence
+                  || value.kind == graph::value_kind::optional_sequence;
+  made.optional = value.kind == graph::value_kind::optional_tensor
+                  || value.kind == graph::value_kind::optional_sequence;
+  made.any_rank = !value.dims;
+  if (made.any_rank)
+    return made;
   for (const auto& axis : *value.dims) {
     made.dims.push_back(axis.known() ? axis.size() : -1);
     const bool named = !axis.known() && axis.symbol() < in.symbols.size();
@@ -59,6 +64,7 @@ struct model::impl {
   std::shared_ptr<device> on;
   std::shared_ptr<device> host; ///< computes constants: a simulated or remote device takes its time
   weight_cache weights;
+  std::shared_ptr<const dynamic::program> program; ///< null: plans run the model
   batch_buckets buckets;
   std::shared_ptr<plan::tuning> tuning;
   bool batch_invariant;
@@ -125,6 +131,14 @@ result<std::shared_ptr<model>> model::load(const std::filesystem::path& file,
   if (!io)
     return propagate(io);
   made->io = *std::move(io);
+  if (dynamic::needs_program(made->optimised)) {
+    auto program = dynamic::program::make(
+        made->optimised,
+        {made->on.get(), made->host.get(), &made->weights, options.max_cached_plans});
+    if (!program)
+      return propagate(program);
+    made->program = *std::move(program);
+  }
   const auto rows = graph::rows_independent(made->optimised);
   if (!rows.independent)
     made->why_rows_depend = rows.reason.empty() ? "no reason is known" : rows.reason;
@@ -159,11 +173,17 @@ std::size_t model::weight_bytes() const noexcept {
   return impl_->weights.bytes();
 }
 
+const dynamic::program* model::program() const noexcept {
+  return impl_->program.get();
+}
+
 std::shared_ptr<const plan::plan> model::find_plan(std::span<const shape> dims) const {
   return impl_->plans.find(dims);
 }
 
 result<std::shared_ptr<const plan::plan>> model::make_plan(std::span<const shape> dims) {
+  if (impl_->program)
+    return fail(errc::failed_precondition, "the model has no plan as a whole: a program runs it");
   return impl_->plans.find_or_make(dims, [&] {
     return impl_->batch_invariant ? impl_->build_invariant(dims)
                                   : impl_->build(dims, *impl_->on, impl_->tuning.get());

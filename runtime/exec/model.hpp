@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/device.hpp"
+#include "runtime/dynamic/program.hpp"
 #include "runtime/exec/plan_budget.hpp"
 #include "runtime/exec/signature.hpp"
 #include "runtime/passes/pass_gate.hpp"
@@ -56,9 +57,14 @@ public:
   [[nodiscard]] device& on() const noexcept;
   [[nodiscard]] std::size_t weight_bytes() const noexcept;
 
+  /// What runs the model where no plan can be made of it as a whole (control flow, sequences,
+  /// strings, shapes that depend on data); null for all others.
+  [[nodiscard]] const dynamic::program* program() const noexcept;
+
   /// The plan for exactly these input dims (in signature order), or null. Never slow.
   [[nodiscard]] std::shared_ptr<const plan::plan> find_plan(std::span<const shape> dims) const;
   /// The same, made and cached on a miss. Two callers with one shape make it once.
+  /// failed_precondition for a model that a program runs.
   [[nodiscard]] result<std::shared_ptr<const plan::plan>> make_plan(std::span<const shape> dims);
   /// Whether `find_plan` would still give this very plan.
   [[nodiscard]] bool caches(const plan::plan& wanted) const;

@@ -34,8 +34,18 @@ struct value {
   value_kind kind = value_kind::tensor;
 };
 
+class graph;
+
+/// The graph in an attribute of If, Loop, Scan or SequenceMap. Its inputs are those the operator
+/// feeds, then what it reads of the graph around it; constants from there are constants of its own.
+struct subgraph {
+  std::string name; ///< of the attribute
+  std::shared_ptr<const graph> body;
+  std::vector<std::size_t> captures; ///< the node's inputs that the last inputs of `body` are
+};
+
 /// One operator. `inputs` are the operator's own (no_value where an optional one is left out), then
-/// the operands of post-ops, whose index they carry.
+/// the operands of post-ops, whose index they carry, or what its subgraphs capture: never both.
 struct node {
   std::string name;
   std::string domain; ///< "" is ONNX's default domain
@@ -45,7 +55,9 @@ struct node {
   std::vector<value_id> inputs;
   std::vector<value_id> outputs;
   std::vector<post_op> post_ops;
-  bool removed = false; ///< a tombstone: passes remove nodes without renumbering
+  std::vector<subgraph> subgraphs{};
+  std::size_t captured = 0; ///< how many of the inputs, the last ones, are there for subgraphs
+  bool removed = false;     ///< a tombstone: passes remove nodes without renumbering
 };
 
 /// A model's dataflow, single assignment, nodes in a topological order. Plain data with the few

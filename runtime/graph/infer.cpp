@@ -30,6 +30,7 @@ const infer_entry* find_rule(const node& of) {
              rearrangement_rules(),
              random_rules(),
              vision_rules(),
+             control_rules(),
              resize_rules(),
              mathematics_rules(),
              recurrent_rules(),

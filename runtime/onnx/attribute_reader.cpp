@@ -1,7 +1,9 @@
 #include "runtime/onnx/attribute_reader.hpp"
 
+#include "runtime/graph/onnx_type.hpp"
 #include "runtime/onnx/function_inliner.hpp"
 #include "runtime/onnx/onnx.pb.h"
+#include "runtime/onnx/value_type.hpp"
 
 #include <array>
 #include <cstring>
@@ -96,9 +98,13 @@ result<attribute> read_attribute(const AttributeProto& from, tensor_reader& tens
         return propagate(read);
       return **read;
     }
-    case AttributeProto::GRAPH:
-    case AttributeProto::GRAPHS:
-      return fail(errc::unimplemented, "subgraphs (If, Loop, Scan) are not supported");
+    case AttributeProto::TYPE_PROTO: {
+      auto read = read_type(from.tp());
+      if (!read)
+        return propagate(read);
+      return std::vector<std::int64_t>{graph::onnx_number(read->type),
+                                       read->kind == graph::value_kind::sequence ? 1 : 0};
+    }
     case AttributeProto::UNDEFINED: return fail(errc::invalid_argument, "its type is not set");
     default:
       return fail(errc::unimplemented, "attributes of type {} are not supported",
@@ -136,6 +142,8 @@ std::shared_ptr<const tensor> text_tensor(std::span<const std::string> elements,
 result<attribute_map> read_attributes(const NodeProto& of, tensor_reader& tensors) {
   attribute_map read;
   for (const auto& from : of.attribute()) {
+    if (from.type() == AttributeProto::GRAPH)
+      continue;
     const auto named = [&](const error& failure) {
       return fail(failure.code, "attribute '{}': {}", from.name(), failure.text);
     };

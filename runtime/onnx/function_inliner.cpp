@@ -58,6 +58,33 @@ void bind_attributes(const NodeProto& call, const FunctionProto& called, NodePro
   inner.mutable_attribute()->Swap(&bound);
 }
 
+// A subgraph inside a function: what it reads of the function has another name now, and attributes
+// of its nodes may refer to the call's. Names of its own hide those of the function.
+void enter_function(const NodeProto& call, const FunctionProto& called,
+                    std::map<std::string, std::string> renamed, GraphProto& inner) {
+  for (const auto& input : inner.input())
+    renamed.erase(input.name());
+  for (const auto& stored : inner.initializer())
+    renamed.erase(stored.name());
+  for (const auto& node : inner.node())
+    for (const auto& name : node.output())
+      renamed.erase(name);
+  const auto rename = [&](std::string& name) {
+    if (const auto known = renamed.find(name); known != renamed.end())
+      name = known->second;
+  };
+  for (auto& node : *inner.mutable_node()) {
+    for (auto& name : *node.mutable_input())
+      rename(name);
+    bind_attributes(call, called, node);
+    for (auto& written : *node.mutable_attribute())
+      if (written.has_g())
+        enter_function(call, called, renamed, *written.mutable_g());
+  }
+  for (auto& output : *inner.mutable_output())
+    rename(*output.mutable_name());
+}
+
 } // namespace
 
 std::string normal_domain(const std::string& domain) {
@@ -65,7 +92,7 @@ std::string normal_domain(const std::string& domain) {
 }
 
 function_inliner::function_inliner(const ModelProto& model)
-    : model_{model}, model_opsets_{read_opsets(model.opset_import())} {
+    : model_opsets_{read_opsets(model.opset_import())} {
   for (const auto& function : model.functions()) {
     functions_[function_key(function.domain(), function.name(), function.overload())] = &function;
     function_opsets_[&function] = read_opsets(function.opset_import());
@@ -74,10 +101,11 @@ function_inliner::function_inliner(const ModelProto& model)
 
 function_inliner::~function_inliner() = default;
 
-result<std::vector<scoped_node>> function_inliner::flatten() {
+result<std::vector<scoped_node>> function_inliner::flatten(const GraphProto& of,
+                                                           const opset_map& opsets, int depth) {
   std::vector<scoped_node> flat;
-  for (const auto& node : model_.graph().node())
-    if (auto done = add(node, model_opsets_, 0, flat); !done)
+  for (const auto& node : of.node())
+    if (auto done = add(node, opsets, depth, flat); !done)
       return propagate(done);
   return flat;
 }
@@ -89,7 +117,7 @@ result<void> function_inliner::add(const NodeProto& node, const opset_map& opset
     return expand(node, *called->second, depth + 1, to);
   if (to.size() >= max_nodes)
     return fail(errc::resource_exhausted, "the model has more than {} nodes", max_nodes);
-  to.push_back({&node, &opsets});
+  to.push_back({&node, &opsets, depth});
   return {};
 }
 
@@ -115,6 +143,9 @@ result<void> function_inliner::expand(const NodeProto& call, const FunctionProto
   for (int index = 0; index < called.output_size(); ++index)
     if (index < call.output_size() && !call.output(index).empty())
       renamed[called.output(index)] = call.output(index);
+  for (const auto& written : called.node()) // before subgraphs ask for them
+    for (const auto& name : written.output())
+      renamed.try_emplace(name, prefix + name);
   const auto rename = [&](std::string& name) {
     name = renamed.try_emplace(name, prefix + name).first->second;
   };
@@ -126,6 +157,9 @@ result<void> function_inliner::expand(const NodeProto& call, const FunctionProto
     for (auto& name : *inner->mutable_output())
       rename(name);
     bind_attributes(call, called, *inner);
+    for (auto& written_for : *inner->mutable_attribute())
+      if (written_for.has_g())
+        enter_function(call, called, renamed, *written_for.mutable_g());
     const auto& kept = *made_.emplace_back(std::move(inner));
     if (auto done = add(kept, function_opsets_[&called], depth, to); !done)
       return done;

@@ -10,6 +10,7 @@
 namespace troupe::onnx {
 
 class FunctionProto;
+class GraphProto;
 class ModelProto;
 class NodeProto;
 
@@ -23,10 +24,13 @@ using opset_map = std::map<std::string, int>;
 struct scoped_node {
   const NodeProto* proto = nullptr;
   const opset_map* opsets = nullptr;
+  int depth = 0; ///< of function calls around it
 };
 
-/// The nodes of a model's graph with every call of a model-local function replaced by the
-/// function's nodes. Owns what it makes: nodes live as long as the inliner and the model.
+/// The nodes of a graph with every call of a model-local function replaced by the function's nodes.
+/// Subgraphs are left as they are but for the names of a function's values: whoever reads them asks
+/// again, with the opsets and the depth of the node they stand in. Owns what it makes: nodes live
+/// as long as the inliner and the model.
 class function_inliner {
 public:
   explicit function_inliner(const ModelProto& model);
@@ -36,7 +40,8 @@ public:
 
   /// invalid_argument on functions that call themselves and on calls with too many inputs or
   /// outputs; resource_exhausted when calls of calls multiply beyond a million nodes.
-  [[nodiscard]] result<std::vector<scoped_node>> flatten();
+  [[nodiscard]] result<std::vector<scoped_node>> flatten(const GraphProto& of,
+                                                         const opset_map& opsets, int depth);
   [[nodiscard]] const opset_map& model_opsets() const noexcept { return model_opsets_; }
 
 private:
@@ -45,7 +50,6 @@ private:
   [[nodiscard]] result<void> expand(const NodeProto& call, const FunctionProto& called, int depth,
                                     std::vector<scoped_node>& to);
 
-  const ModelProto& model_;
   opset_map model_opsets_;
   std::map<std::string, const FunctionProto*> functions_;
   std::map<const FunctionProto*, opset_map> function_opsets_;

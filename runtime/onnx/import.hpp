@@ -20,8 +20,8 @@ inline constexpr int newest_opset = 28;
 /// symbol everywhere. Types and dims beyond the declared ones are left to `graph::infer_all`.
 ///
 /// Errors name the file, the node and what was expected: not_found, invalid_argument for what is
-/// not a valid model, unimplemented for what Troupe does not run (subgraphs, sequences, sparse
-/// tensors, other opsets). Allocates what the file holds, never what it claims. Any thread.
+/// not a valid model, unimplemented for what Troupe does not run (maps, sparse tensors, other
+/// opsets). Allocates what the file holds, never what it claims. Any thread.
 /// External data lie below the model's folder, as named or as it really is; symbolic links are
 /// followed if they end there or in `repository`.
 [[nodiscard]] result<graph::graph> import_file(const std::filesystem::path& file,

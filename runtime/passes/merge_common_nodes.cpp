@@ -93,8 +93,8 @@ result<std::size_t> merge_common_nodes(graph::graph& on, const pass_context&) {
   auto merged = merge_constants(edit);
   std::unordered_map<std::string, node_id> known;
   for (node_id id = 0; id < on.nodes.size(); ++id) {
-    if (on.nodes[id].removed || on.nodes[id].outputs.size() != 1
-        || graph::draws_random(on.nodes[id]))
+    const auto& of = on.nodes[id];
+    if (of.removed || of.outputs.size() != 1 || !of.subgraphs.empty() || graph::draws_random(of))
       continue;
     const auto [first, added] = known.emplace(key_of(on.nodes[id]), id);
     if (added || edit.is_output(on.nodes[id].outputs.front()))

@@ -1,6 +1,7 @@
 #include "runtime/passes/pass_gate.hpp"
 
 #include "runtime/graph/infer.hpp"
+#include "runtime/graph/subgraphs.hpp"
 #include "runtime/graph/verify.hpp"
 #include "runtime/passes/pass.hpp"
 
@@ -66,10 +67,36 @@ public:
     if (auto cleaned = run(once.back()); !cleaned)
       return propagate(cleaned);
     on_.compact();
+    if (auto done = rewrite_subgraphs(); !done)
+      return propagate(done);
     return std::move(reports_);
   }
 
 private:
+  // What is known around a subgraph is known in it; one that no pass can make sense of stays as it
+  // is: a branch that never runs may be wrong.
+  result<void> rewrite_subgraphs() {
+    for (auto& of : on_.nodes) {
+      if (of.subgraphs.empty())
+        continue;
+      std::vector<graph::fact> inputs;
+      for (auto id : of.inputs)
+        inputs.push_back(id == graph::no_value ? graph::fact{} : graph::fact_of(on_.values[id]));
+      auto typed = graph::type_subgraphs(of, inputs, on_);
+      if (!typed)
+        return fail(typed.error().code, "node '{}' ({}): {}", of.name, of.op_type,
+                    typed.error().text);
+      for (std::size_t index = 0; index < typed->size(); ++index) {
+        auto rewritten = (*typed)[index].body;
+        if (gate{rewritten, options_}.run_all())
+          (*typed)[index].body = std::move(rewritten);
+        of.subgraphs[index].body =
+            std::make_shared<const graph::graph>(std::move((*typed)[index].body));
+      }
+    }
+    return {};
+  }
+
   result<std::size_t> run(const pass& which) {
     auto report = std::ranges::find(reports_, which.name, &pass_report::name);
     if (report == reports_.end())

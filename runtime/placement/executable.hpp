@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -27,6 +28,11 @@ public:
   virtual void set_output(std::size_t index, std::byte* data) = 0;
   /// Only inside the stream's `issue`.
   [[nodiscard]] virtual result<void> launch(stream& on) = 0;
+  /// Of a program whose outputs are not known beforehand, instead of all the above: the inputs in
+  /// signature order, the outputs with memory of their own. `stopped` says whether nobody waits any
+  /// more. Only inside the stream's `issue`.
+  [[nodiscard]] virtual result<std::vector<tensor>> compute(std::vector<tensor> inputs, stream& on,
+                                                            const std::function<bool()>& stopped);
 };
 
 /// A plan for one set of input shapes. Immutable and shared.
@@ -35,6 +41,8 @@ public:
   virtual ~program() = default;
   [[nodiscard]] virtual std::span<const tensor_desc> inputs() const noexcept = 0;
   [[nodiscard]] virtual std::span<const tensor_desc> outputs() const noexcept = 0;
+  /// False where types and dims of outputs show when it runs: `outputs` is empty, runs `compute`.
+  [[nodiscard]] virtual bool outputs_known() const noexcept { return true; }
   [[nodiscard]] virtual std::size_t arena_bytes() const noexcept = 0;
   [[nodiscard]] virtual std::unique_ptr<run> make_run() const = 0;
 };
@@ -62,5 +70,10 @@ public:
   /// The smallest batch bucket that holds `rows`.
   [[nodiscard]] virtual std::int64_t bucket_for(std::int64_t rows) const noexcept = 0;
 };
+
+inline result<std::vector<tensor>> run::compute(std::vector<tensor>, stream&,
+                                                const std::function<bool()>&) {
+  return fail(errc::internal, "the program's outputs are known beforehand: launch it");
+}
 
 } // namespace troupe::placement

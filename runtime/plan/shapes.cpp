@@ -116,8 +116,8 @@ result<void> check_concrete(const graph::graph& of, const graph::node& which,
 
 } // namespace
 
-result<known_values> find_shapes(const graph::graph& of, std::span<const shape> inputs,
-                                 device& on) {
+result<known_values> find_shapes(const graph::graph& of, std::span<const shape> inputs, device& on,
+                                 std::vector<bool>* open) {
   if (inputs.size() != of.inputs.size())
     return fail(errc::invalid_argument, "the model has {} inputs, but shapes of {} came",
                 of.inputs.size(), inputs.size());
@@ -135,6 +135,13 @@ result<known_values> find_shapes(const graph::graph& of, std::span<const shape> 
     facts[of.inputs[index]] = *fact;
   }
 
+  if (open)
+    open->assign(of.nodes.size(), false);
+  const auto follows_open = [&](const graph::node& node) {
+    return open && std::ranges::any_of(node.inputs, [&](graph::value_id id) {
+             return id != graph::no_value && !facts[id].present;
+           });
+  };
   const auto needed = needed_nodes(of, nullptr);
   graph::graph scratch; // symbols that turn up on the way are of no interest to anybody
   std::vector<graph::fact> node_inputs;
@@ -142,6 +149,10 @@ result<known_values> find_shapes(const graph::graph& of, std::span<const shape> 
     const auto& node = of.nodes[id];
     if (!needed[id] || node.removed)
       continue;
+    if (follows_open(node)) {
+      (*open)[id] = true;
+      continue;
+    }
     node_inputs.clear();
     for (auto input : node.inputs)
       node_inputs.push_back(input == graph::no_value ? graph::fact{} : facts[input]);
@@ -149,8 +160,12 @@ result<known_values> find_shapes(const graph::graph& of, std::span<const shape> 
     if (!outputs)
       return propagate(outputs);
     outputs->resize(node.outputs.size());
-    if (auto known = check_concrete(of, node, *outputs); !known)
-      return propagate(known);
+    if (auto known = check_concrete(of, node, *outputs); !known) {
+      if (!open || known.error().code != errc::unimplemented)
+        return propagate(known);
+      (*open)[id] = true;
+      continue;
+    }
     if (auto learned = learn_contents(node, node_inputs, *outputs, on); !learned)
       return propagate(learned);
     for (std::size_t index = 0; index < node.outputs.size(); ++index)

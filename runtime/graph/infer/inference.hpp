@@ -39,6 +39,7 @@ public:
   [[nodiscard]] const symbolic_shape* dims(std::size_t input) const {
     return has(input) && inputs_[input].dims ? &*inputs_[input].dims : nullptr;
   }
+  [[nodiscard]] std::span<const fact> inputs() const noexcept { return inputs_; }
   [[nodiscard]] const fact& input(std::size_t index) const { return inputs_[index]; }
 
   /// Content of a small integer input as far as it is known; its length is known if this is not
@@ -117,6 +118,7 @@ inline constexpr std::size_t any_number = ~std::size_t{0};
 [[nodiscard]] std::span<const infer_entry> rearrangement_rules();
 [[nodiscard]] std::span<const infer_entry> random_rules();
 [[nodiscard]] std::span<const infer_entry> vision_rules();
+[[nodiscard]] std::span<const infer_entry> control_rules();
 [[nodiscard]] std::span<const infer_entry> resize_rules();
 [[nodiscard]] std::span<const infer_entry> mathematics_rules();
 [[nodiscard]] std::span<const infer_entry> recurrent_rules();

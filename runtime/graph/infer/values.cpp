@@ -71,6 +71,17 @@ result<void> infer_split_to_sequence(inference& at) {
 
 // https://onnx.ai/onnx/operators/onnx__Optional.html
 result<void> infer_optional(inference& at) {
+  if (!at.has(0)) { // the importer reads a type as the elements' type and whether of a sequence
+    const auto declared = at.attributes().integers("type");
+    if (declared.size() != 2)
+      return fail(errc::invalid_argument, "an input or a type expected, none found");
+    auto type = dtype_of_onnx(declared[0]);
+    if (!type)
+      return propagate(type);
+    at.set(0, *type, std::nullopt);
+    at.set_kind(0, declared[1] != 0 ? value_kind::optional_sequence : value_kind::optional_tensor);
+    return {};
+  }
   const auto* dims = at.dims(0);
   at.set(0, at.type(0), dims == nullptr ? std::nullopt : std::optional{*dims});
   at.set_kind(0, at.kind(0) == value_kind::sequence ? value_kind::optional_sequence
