@@ -153,9 +153,8 @@ result<void> device_work::compute(stream& on) {
   std::vector<tensor> inputs;
   for (const auto& input : batch_->jobs.front()->request.inputs)
     inputs.push_back(input.value);
-  auto made = run_->compute(std::move(inputs), on, [of = batch_->jobs.front()] {
-    return of->over();
-  });
+  auto made =
+      run_->compute(std::move(inputs), on, [of = batch_->jobs.front()] { return of->over(); });
   if (!made)
     return propagate(made);
   computed_ = *std::move(made);

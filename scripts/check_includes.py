@@ -39,6 +39,7 @@ LIBRARIES = {
     "dnnl": ["kernels/cpu"],
     "oneapi/dnnl": ["kernels/cpu"],
     "hwy/": ["kernels"],
+    "re2/": ["kernels/cpu/values"],
     "omp.h": ["kernels", "runtime/exec", "bench"],
     "google/protobuf": ["runtime/onnx", "runtime/repository", "protocol/grpc"],
     "opencv2/": ["apps/ocr"],

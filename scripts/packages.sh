@@ -4,7 +4,7 @@ build=(
   build-essential cmake ninja-build ccache ca-certificates
   libcaf-dev
   libboost-dev libboost-test-dev
-  libdnnl-dev ocl-icd-opencl-dev libhwy-dev
+  libdnnl-dev ocl-icd-opencl-dev libhwy-dev libre2-dev
   libprotobuf-dev protobuf-compiler
   libmsgpack-cxx-dev libsimdjson-dev nlohmann-json3-dev libtomlplusplus-dev
   libspdlog-dev libfmt-dev libcli11-dev libexpected-dev

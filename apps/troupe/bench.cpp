@@ -96,6 +96,35 @@ result<void> time_runs(session& of, const options& with, measured& into) {
   return {};
 }
 
+/// A model that a program runs: no plan as a whole, no steps.
+result<void> time_program(const exec::model& of, std::span<const shape> dims, const options& with,
+                          measured& into) {
+  if (with.profiled)
+    return troupe::fail(errc::unimplemented, "the model has no plan as a whole to profile");
+  std::vector<tensor> inputs;
+  for (std::size_t index = 0; index < dims.size(); ++index) {
+    const auto& declared = of.io().inputs[index];
+    if (declared.type == dtype::string || declared.sequence)
+      return troupe::fail(errc::unimplemented, "input '{}' is {}: nothing to make up for it",
+                          declared.name, declared.sequence ? "a sequence" : "BYTES");
+    const tensor_desc desc{declared.type, dims[index], layout::row_major};
+    auto block = make_input(desc);
+    const std::span<const std::byte> bytes{block.get(), desc.bytes()};
+    inputs.push_back({desc.type, desc.dims, {std::move(block), bytes}});
+  }
+  if (auto warm = compute(of, inputs); !warm)
+    return propagate(warm);
+  const auto begin = clock::now();
+  do {
+    const auto started = clock::now();
+    if (auto done = compute(of, inputs); !done)
+      return propagate(done);
+    into.run_ms.push_back(ms_since(started));
+  } while (ms_since(begin) < with.seconds * 1000 && into.run_ms.size() < max_runs);
+  std::ranges::sort(into.run_ms);
+  return {};
+}
+
 result<measured> bench(const options& with) {
   measured made;
   const auto began = clock::now();
@@ -106,6 +135,12 @@ result<measured> bench(const options& with) {
   const auto dims = input_dims((*model)->io(), with.engine);
   if (!dims.empty() && !dims[0].empty())
     made.rows = dims[0][0];
+  if ((*model)->program()) {
+    if (auto timed = time_program(**model, dims, with, made); !timed)
+      return propagate(timed);
+    made.weight_bytes = (*model)->weight_bytes();
+    return made;
+  }
   const auto planned = clock::now();
   auto opened = session::open(**model, dims);
   if (!opened)

@@ -101,6 +101,10 @@ std::vector<shape> input_dims(const signature& io, const engine_options& from) {
   std::vector<shape> dims;
   for (const auto& input : io.inputs) {
     shape made(input.dims.begin(), input.dims.end());
+    if (input.any_rank && !given.contains(input.name))
+      throw usage_error{
+          fmt::format("input '{}' has any number of axes: give its dims with --shape {}=…",
+                      input.name, input.name)};
     const auto known = given.find(input.name);
     if (known != given.end())
       made = known->second;
@@ -148,6 +152,31 @@ result<void> session::run(const exec::run_state::observer& watch) {
   stream_->submit([&](stream& on) { return state_->launch(on, watch); },
                   [&](result<void> done) { outcome = std::move(done); });
   return outcome;
+}
+
+result<std::vector<tensor>> compute(const exec::model& of, std::span<const tensor> inputs) {
+  auto opened = of.on().open_stream(stream_mode::inline_);
+  if (!opened)
+    return propagate(opened);
+  result<std::vector<datum>> made;
+  result<void> outcome;
+  (*opened)->submit(
+      [&](stream& on) -> result<void> {
+        made = of.program()->run({inputs.begin(), inputs.end()}, {on, {}});
+        return made ? result<void>{} : propagate(made);
+      },
+      [&](result<void> done) { outcome = std::move(done); });
+  if (!outcome)
+    return propagate(outcome);
+  std::vector<tensor> outputs;
+  for (auto& next : *made) {
+    auto* content = std::get_if<tensor>(&next);
+    if (content == nullptr)
+      return troupe::fail(errc::unimplemented, "output '{}' is no tensor: there is no file for it",
+                          of.io().outputs[outputs.size()].name);
+    outputs.push_back(std::move(*content));
+  }
+  return outputs;
 }
 
 } // namespace troupe::cli

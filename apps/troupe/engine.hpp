@@ -59,4 +59,9 @@ private:
   std::vector<std::shared_ptr<std::byte[]>> outputs_;
 };
 
+/// Runs a model that has a program instead of plans, once, on the calling thread. unimplemented for
+/// outputs that are no tensors.
+[[nodiscard]] result<std::vector<tensor>> compute(const exec::model& of,
+                                                  std::span<const tensor> inputs);
+
 } // namespace troupe::cli

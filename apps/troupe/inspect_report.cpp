@@ -163,6 +163,13 @@ json inspect_json(const exec::model& model, const plan::plan* plan) {
     made["fusions"].push_back(
         {{"node", node->name}, {"operator", node->op_type}, {"fused", names_of(node->post_ops)}});
   made["weight_bytes"] = model.weight_bytes();
+  if (const auto* program = model.program()) {
+    const auto parts = program->describe();
+    made["program"] = {{"regions", parts.regions},
+                       {"planned_nodes", parts.planned},
+                       {"nodes_alone", parts.alone},
+                       {"nodes_with_subgraphs", parts.control}};
+  }
   if (plan)
     made["plan"] = plan_json(*plan);
   return made;
@@ -195,6 +202,14 @@ std::string inspect_text(const exec::model& model, const plan::plan* plan) {
                  model.rows_independent() ? std::string{"independent: requests may share a batch"}
                                           : "not proven independent: " + model.why_rows_depend());
   fmt::format_to(out, "weights {} bytes\n", model.weight_bytes());
+  if (const auto* program = model.program()) {
+    const auto parts = program->describe();
+    fmt::format_to(
+        out,
+        "a program runs it: {} regions of {} planned nodes, {} nodes that make their own "
+        "outputs, {} with subgraphs\n",
+        parts.regions, parts.planned, parts.alone, parts.control);
+  }
   for (const auto* node : fused_nodes(graph))
     fmt::format_to(out, "fused   {} ({}) + {}\n", node->name, node->op_type,
                    fmt::join(names_of(node->post_ops), " + "));

@@ -57,6 +57,15 @@ result<void> run_once(const options& with) {
   const auto inputs = read_inputs(io, with.inputs);
   if (!inputs)
     return propagate(inputs);
+  std::vector<apps::named_output> outputs;
+  if ((*model)->program()) {
+    auto made = compute(**model, *inputs);
+    if (!made)
+      return propagate(made);
+    for (std::size_t index = 0; index < made->size(); ++index)
+      outputs.push_back({io.outputs[index].name, std::move((*made)[index])});
+    return apps::write_outputs(with.output, outputs);
+  }
   std::vector<shape> dims;
   for (const auto& input : *inputs)
     dims.push_back(input.dims);
@@ -67,7 +76,6 @@ result<void> run_once(const options& with) {
     opened->set_input(index, (*inputs)[index].data.data());
   if (auto done = opened->run(); !done)
     return done;
-  std::vector<apps::named_output> outputs;
   for (std::size_t index = 0; index < io.outputs.size(); ++index)
     outputs.push_back({io.outputs[index].name, opened->output(index)});
   return apps::write_outputs(with.output, outputs);

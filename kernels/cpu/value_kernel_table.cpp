@@ -15,6 +15,7 @@ const value_entry* value_kernel_for(std::string_view domain, std::string_view op
              label_value_kernels(),
              selection_value_kernels(),
              sequence_value_kernels(),
+             text_value_kernels(),
          })
       for (const auto& entry : family)
         all.emplace(key{entry.domain, entry.op_type}, &entry);

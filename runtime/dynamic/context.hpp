@@ -2,6 +2,7 @@
 
 #include "kernels/device/device.hpp"
 #include "kernels/op/datum.hpp"
+#include "runtime/plan/build.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -14,14 +15,15 @@ struct tools {
   device* on = nullptr;   ///< runs plans; the host reads its memory
   device* host = nullptr; ///< computes what is known before any data
   weight_cache* weights = nullptr;
-  std::size_t max_plans = 64; ///< of each region; least recently used leave
+  plan::tuning* tuned = nullptr; ///< as of plan::build_options
+  std::size_t max_plans = 64;    ///< of each region; least recently used leave
 };
 
 /// What one run is given. Of the thread that runs.
 struct run_context {
   stream& on;
   /// Whether nobody waits for the outcome any more; asked between the iterations of loops.
-  const std::function<bool()>& stopped;
+  std::function<bool()> stopped;
 
   [[nodiscard]] result<void> check() const {
     if (stopped && stopped())

@@ -82,7 +82,8 @@ result<region::prepared_ptr> region::prepare(std::span<const tensor> inputs) con
 }
 
 result<region::prepared_ptr> region::make(std::span<const shape> dims) const {
-  auto whole = plan::build(part_.of, dims, *with_.on, *with_.weights, {.host = with_.host});
+  auto whole = plan::build(part_.of, dims, *with_.on, *with_.weights,
+                           {.host = with_.host, .tuned = with_.tuned});
   if (!whole)
     return whole.error().code == errc::unimplemented ? split(dims) : propagate(whole);
   auto made = std::make_shared<prepared>();
@@ -121,7 +122,8 @@ result<region::prepared_ptr> region::split(std::span<const shape> dims) const {
     std::vector<shape> head_dims;
     for (auto id : head.inputs)
       head_dims.push_back(*graph::concrete(*found->facts[id].dims));
-    auto plan = plan::build(head.of, head_dims, *with_.on, *with_.weights, {.host = with_.host});
+    auto plan = plan::build(head.of, head_dims, *with_.on, *with_.weights,
+                            {.host = with_.host, .tuned = with_.tuned});
     if (plan) {
       made->head_inputs = std::move(head.inputs);
       made->head_outputs = std::move(head.outputs);

@@ -132,12 +132,13 @@ result<std::shared_ptr<model>> model::load(const std::filesystem::path& file,
     return propagate(io);
   made->io = *std::move(io);
   if (dynamic::needs_program(made->optimised)) {
-    auto program = dynamic::program::make(
-        made->optimised,
-        {made->on.get(), made->host.get(), &made->weights, options.max_cached_plans});
+    auto program =
+        dynamic::program::make(made->optimised, {made->on.get(), made->host.get(), &made->weights,
+                                                 made->tuning.get(), options.max_cached_plans});
     if (!program)
       return propagate(program);
     made->program = *std::move(program);
+    made->why_rows_depend = "a program runs the model, one request after the other";
   }
   const auto rows = graph::rows_independent(made->optimised);
   if (!rows.independent)

@@ -55,6 +55,57 @@ result<graph::graph> import_bytes(shared_bytes bytes, const std::filesystem::pat
   return import_source(*source, external_places::of_folder(directory));
 }
 
+namespace {
+
+template <class Message>
+result<Message> parse(result<std::string> skeleton, const std::filesystem::path& file) {
+  if (!skeleton)
+    return propagate(skeleton);
+  Message read;
+  if (!read.ParseFromString(*skeleton))
+    return fail(errc::invalid_argument,
+                "'{}' does not hold what it should: its fields do not parse", file.string());
+  return read;
+}
+
+result<datum> read_sequence(const SequenceProto& from, tensor_reader& tensors) {
+  tensor_sequence made;
+  for (const auto& stored : from.tensor_values()) {
+    auto read = tensors.read(stored);
+    if (!read)
+      return propagate(read);
+    made.type = (*read)->type;
+    made.elements.push_back(**read);
+  }
+  return made;
+}
+
+} // namespace
+
+result<datum> import_value(const std::filesystem::path& file, graph::value_kind kind) {
+  if (kind == graph::value_kind::tensor) {
+    auto read = import_tensor(file);
+    return read ? result<datum>{**read} : propagate(read);
+  }
+  auto source = open_file(file);
+  if (!source)
+    return propagate(source);
+  tensor_reader tensors{**source, external_places::of_file(file, {})};
+  if (kind == graph::value_kind::sequence) {
+    auto stored = parse<SequenceProto>(read_sequence_skeleton(**source), file);
+    return stored ? read_sequence(*stored, tensors) : propagate(stored);
+  }
+  auto stored = parse<OptionalProto>(read_optional_skeleton(**source), file);
+  if (!stored)
+    return propagate(stored);
+  if (stored->has_sequence_value())
+    return read_sequence(stored->sequence_value(), tensors);
+  if (!stored->has_tensor_value())
+    return datum{};
+  auto read = tensors.read(stored->tensor_value());
+  return read ? result<datum>{**read} : propagate(read);
+}
+
 result<std::shared_ptr<const tensor>> import_tensor(const std::filesystem::path& file) {
   auto source = open_file(file);
   if (!source)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/base/result.hpp"
+#include "kernels/op/datum.hpp"
 #include "kernels/tensor/shared_bytes.hpp"
 #include "kernels/tensor/tensor.hpp"
 #include "runtime/graph/graph.hpp"
@@ -35,5 +36,8 @@ inline constexpr int newest_opset = 28;
 /// Reads a file that is one serialized TensorProto, as the ONNX project's tests keep their data.
 [[nodiscard]] result<std::shared_ptr<const tensor>>
 import_tensor(const std::filesystem::path& file);
+
+/// The same for a SequenceProto or an OptionalProto, as `kind` says.
+[[nodiscard]] result<datum> import_value(const std::filesystem::path& file, graph::value_kind kind);
 
 } // namespace troupe::onnx

@@ -14,7 +14,18 @@ namespace {
 
 constexpr int max_depth = 64; // subgraphs in attributes of nodes of subgraphs …
 
-enum class kind : std::uint8_t { other, model, graph, node, attribute, tensor, sparse, function };
+enum class kind : std::uint8_t {
+  other,
+  model,
+  graph,
+  node,
+  attribute,
+  tensor,
+  sparse,
+  function,
+  sequence,
+  optional
+};
 
 struct nesting {
   kind in;
@@ -23,7 +34,7 @@ struct nesting {
 };
 
 // Where a message that may hold a tensor stands.
-constexpr std::array<nesting, 15> nestings{{
+constexpr std::array<nesting, 18> nestings{{
     {kind::model, 7, kind::graph},
     {kind::model, 25, kind::function},
     {kind::graph, 1, kind::node},
@@ -39,6 +50,9 @@ constexpr std::array<nesting, 15> nestings{{
     {kind::attribute, 22, kind::sparse},
     {kind::sparse, 1, kind::tensor},
     {kind::sparse, 2, kind::tensor},
+    {kind::sequence, 3, kind::tensor},
+    {kind::optional, 3, kind::tensor},
+    {kind::optional, 5, kind::sequence},
 }};
 
 constexpr std::uint32_t raw_data = 9;
@@ -182,6 +196,14 @@ result<std::string> read_skeleton(byte_source& from) {
 
 result<std::string> read_tensor_skeleton(byte_source& from) {
   return scan(from, kind::tensor);
+}
+
+result<std::string> read_sequence_skeleton(byte_source& from) {
+  return scan(from, kind::sequence);
+}
+
+result<std::string> read_optional_skeleton(byte_source& from) {
+  return scan(from, kind::optional);
 }
 
 } // namespace troupe::onnx

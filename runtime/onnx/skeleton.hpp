@@ -16,5 +16,8 @@ namespace troupe::onnx {
 
 /// The same for a file that is one TensorProto.
 [[nodiscard]] result<std::string> read_tensor_skeleton(byte_source& from);
+/// The same for a SequenceProto or an OptionalProto.
+[[nodiscard]] result<std::string> read_sequence_skeleton(byte_source& from);
+[[nodiscard]] result<std::string> read_optional_skeleton(byte_source& from);
 
 } // namespace troupe::onnx

@@ -116,6 +116,8 @@ public:
   }
 
   bool caches(const program& wanted) const override {
+    if (dynamic_)
+      return &wanted == dynamic_.get();
     const auto* ours = dynamic_cast<const engine_program*>(&wanted);
     return ours && model_->caches(ours->of());
   }

@@ -15,60 +15,100 @@ namespace {
 
 namespace fs = std::filesystem;
 
-result<std::vector<tensor>> read_all(const fs::path& data, const char* stem,
-                                     const std::vector<tensor_signature>& declared) {
-  std::vector<tensor> all;
+graph::value_kind kind_of(const tensor_signature& declared) {
+  using graph::value_kind;
+  if (declared.sequence)
+    return declared.optional ? value_kind::optional_sequence : value_kind::sequence;
+  return declared.optional ? value_kind::optional_tensor : value_kind::tensor;
+}
+
+result<std::vector<datum>> read_all(const fs::path& data, const char* stem,
+                                    const std::vector<tensor_signature>& declared) {
+  std::vector<datum> all;
   for (const auto& one : declared) {
     const auto file = data / fmt::format("{}_{}.pb", stem, all.size());
     if (!fs::exists(file))
       return fail(errc::unimplemented, "'{}' has no data", one.name);
-    auto read = onnx::import_tensor(file);
+    auto read = onnx::import_value(file, kind_of(one));
     if (!read)
       return propagate(read);
-    all.push_back(**read);
-    if (one.type == dtype::bfloat16 && all.back().type == dtype::uint16)
-      all.back().type = dtype::bfloat16; // older suites: numpy has no such type
+    all.push_back(*std::move(read));
+    auto* content = std::get_if<tensor>(&all.back());
+    if (content && one.type == dtype::bfloat16 && content->type == dtype::uint16)
+      content->type = dtype::bfloat16; // older suites: numpy has no such type
   }
   return all;
 }
 
-result<std::vector<tensor>> run_model(exec::model& of, const std::vector<tensor>& inputs) {
+result<std::vector<datum>> run_plan(exec::model& of, const std::vector<datum>& inputs,
+                                    troupe::stream& on) {
   std::vector<shape> dims;
   for (const auto& input : inputs)
-    dims.push_back(input.dims);
+    dims.push_back(std::get<tensor>(input).dims);
   auto plan = of.make_plan(dims);
   if (!plan)
     return propagate(plan);
-  auto stream = of.on().open_stream(stream_mode::inline_);
-  if (!stream)
-    return propagate(stream);
   auto arena = of.on().allocate((*plan)->arena_bytes);
   if (!arena)
     return propagate(arena);
   exec::run_state state{*plan};
   state.bind((*arena)->data());
   for (std::size_t index = 0; index < inputs.size(); ++index)
-    state.set_input(index, inputs[index].data.data());
-  std::vector<tensor> outputs;
+    state.set_input(index, std::get<tensor>(inputs[index]).data.data());
+  std::vector<datum> outputs;
   for (const auto& desc : (*plan)->outputs) {
     std::shared_ptr<std::byte[]> block = allocate_aligned(desc.bytes());
     state.set_output(outputs.size(), block.get());
     const std::byte* data = block.get();
-    outputs.push_back({desc.type, desc.dims, {std::move(block), {data, desc.bytes()}}});
+    outputs.emplace_back(tensor{desc.type, desc.dims, {std::move(block), {data, desc.bytes()}}});
   }
-  result<void> ran;
-  (*stream)->submit([&](troupe::stream& on) { return state.launch(on); },
-                    [&](result<void> done) { ran = std::move(done); });
-  if (!ran)
+  if (auto ran = state.launch(on); !ran)
     return propagate(ran);
   return outputs;
 }
 
-result<void> check_types(const exec::model& of, const std::vector<tensor>& inputs) {
-  for (std::size_t index = 0; index < inputs.size(); ++index)
-    if (const auto& declared = of.io().inputs[index]; declared.type != inputs[index].type)
+result<std::vector<datum>> run_model(exec::model& of, const std::vector<datum>& inputs) {
+  auto stream = of.on().open_stream(stream_mode::inline_);
+  if (!stream)
+    return propagate(stream);
+  result<std::vector<datum>> made;
+  result<void> ran;
+  (*stream)->submit(
+      [&](troupe::stream& on) -> result<void> {
+        made = of.program() ? of.program()->run(inputs, {on, {}}) : run_plan(of, inputs, on);
+        return made ? result<void>{} : propagate(made);
+      },
+      [&](result<void> done) { ran = std::move(done); });
+  return made;
+}
+
+result<void> check_types(const exec::model& of, const std::vector<datum>& inputs) {
+  for (std::size_t index = 0; index < inputs.size(); ++index) {
+    const auto& declared = of.io().inputs[index];
+    const auto* content = std::get_if<tensor>(&inputs[index]);
+    if (content && declared.type != content->type)
       return fail(errc::internal, "input '{}' is declared {}, its data are {}", declared.name,
-                  to_string(declared.type), to_string(inputs[index].type));
+                  to_string(declared.type), to_string(content->type));
+  }
+  return {};
+}
+
+/// Why two values are not the same, or nothing.
+std::string compare_values(const datum& found, const datum& expected) {
+  if (found.index() != expected.index())
+    return "a value of another kind expected";
+  if (const auto* content = std::get_if<tensor>(&found))
+    return compare(*content, std::get<tensor>(expected));
+  const auto* sequence = std::get_if<tensor_sequence>(&found);
+  if (!sequence)
+    return {};
+  const auto& other = std::get<tensor_sequence>(expected);
+  if (sequence->elements.size() != other.elements.size())
+    return fmt::format("{} elements expected, {} found", other.elements.size(),
+                       sequence->elements.size());
+  for (std::size_t at = 0; at < other.elements.size(); ++at)
+    if (auto why = compare(sequence->elements[at], other.elements[at]); !why.empty())
+      return fmt::format("element {}: {}", at, why);
   return {};
 }
 
@@ -89,7 +129,7 @@ result<void> run_once(const fs::path& directory, const std::shared_ptr<device>& 
     if (!found)
       return propagate(found);
     for (std::size_t index = 0; index < expected->size(); ++index)
-      if (auto why = compare((*found)[index], (*expected)[index]); !why.empty())
+      if (auto why = compare_values((*found)[index], (*expected)[index]); !why.empty())
         return fail(errc::internal, "output '{}': {}", io.outputs[index].name, why);
   }
   return {};

@@ -12,9 +12,9 @@ namespace troupe::cpu {
 made_kernel make_reference_identity(const kernel_spec& spec, weight_cache&) {
   const auto& from = spec.inputs[0].desc;
   const auto& to = spec.outputs[0];
-  for (std::size_t i = 1; i < spec.outputs.size(); ++i)
-    if (has_output(spec, i))
-      return decline("output {} is not supported", i); // the mask of Dropout
+  const bool masks = has_output(spec, 1); // of Dropout: nothing is dropped
+  if (masks && (spec.outputs[1].type != dtype::boolean || from.format != layout::row_major))
+    return decline("a mask of {} is not supported", to_string(spec.outputs[1].type));
   if (spec.op_type == "Dropout" && has_input(spec, 2)) {
     const auto& training = spec.inputs[2].constant;
     if (!training || training->data.size() != 1 || training->data.data()[0] != std::byte{0})
@@ -30,7 +30,9 @@ made_kernel make_reference_identity(const kernel_spec& spec, weight_cache&) {
   if (from.format != to.format)
     return decline("input and output differ in layout");
   return make_kernel({.name = "reference", .overwrites = 1},
-                     [bytes = from.bytes()](const kernel_args& args) {
+                     [masks, bytes = from.bytes()](const kernel_args& args) {
+                       if (masks)
+                         std::memset(args.outputs[1].data, 1, args.outputs[1].desc.bytes());
                        if (bytes > 0 && args.outputs[0].data != args.inputs[0].data)
                          std::memcpy(args.outputs[0].data, args.inputs[0].data, bytes);
                      });

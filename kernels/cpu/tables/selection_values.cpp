@@ -12,7 +12,9 @@ namespace {
 
 constexpr std::array operators{
     value_entry{"", "Compress", run_compress},
+    value_entry{"", "NonMaxSuppression", run_non_max_suppression},
     value_entry{"", "NonZero", run_non_zero},
+    value_entry{"", "Unique", run_unique},
 };
 
 } // namespace

@@ -10,5 +10,6 @@ namespace troupe::cpu {
 [[nodiscard]] std::span<const value_entry> sequence_value_kernels();
 [[nodiscard]] std::span<const value_entry> label_value_kernels();
 [[nodiscard]] std::span<const value_entry> selection_value_kernels();
+[[nodiscard]] std::span<const value_entry> text_value_kernels();
 
 } // namespace troupe::cpu

@@ -137,7 +137,7 @@ result<void> infer_sequence_map(inference& at) {
 constexpr std::array rules{
     infer_entry{"If", 1, any_number, any_number, infer_if},
     infer_entry{"Loop", 0, any_number, any_number, infer_loop},
-    infer_entry{"Scan", 1, any_number, any_number, infer_scan},
+    infer_entry{"Scan", 0, any_number, any_number, infer_scan},
     infer_entry{"SequenceMap", 1, any_number, any_number, infer_sequence_map},
 };
 

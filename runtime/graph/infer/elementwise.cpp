@@ -115,10 +115,11 @@ result<void> infer_cast_like(inference& at) {
   return {};
 }
 
-// Inference only: the data passes, and nothing is dropped that a mask could tell.
+// Inference only: the data passes, and the mask says that nothing is dropped.
 result<void> infer_dropout(inference& at) {
-  if (at.wants(1))
-    return fail(errc::unimplemented, "output 1, the mask, is not supported");
+  const auto* dims = at.dims(0);
+  at.set(1, at.version() < 10 ? at.type(0) : dtype::boolean,
+         dims == nullptr ? std::nullopt : std::optional{*dims});
   if (at.has(2)) {
     const auto mode = at.elements(2);
     if (mode.size() != 1 || mode[0] != element{0})

@@ -143,6 +143,7 @@ std::string inference::graph_text(std::span<const dim> dims) const {
 result<void> infer_same(inference& at) {
   const auto* dims = at.dims(0);
   at.set(0, at.type(0), dims == nullptr ? std::nullopt : std::optional{*dims});
+  at.set_kind(0, at.kind(0));
   return {};
 }
 
