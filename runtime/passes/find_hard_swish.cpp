@@ -109,7 +109,8 @@ result<std::size_t> find_hard_swish(graph::graph& on, const pass_context&) {
   for (node_id id = 0; id < on.nodes.size(); ++id) {
     const auto& of = on.nodes[id];
     const bool plain = !of.removed && of.domain.empty() && of.post_ops.empty();
-    if (plain && on.values[of.outputs.front()].type == dtype::float32)
+    if (plain && of.outputs.front() != no_value
+        && on.values[of.outputs.front()].type == dtype::float32)
       found += rewrite_gate(edit, id) || rewrite_product(edit, id) ? 1 : 0;
   }
   return found;

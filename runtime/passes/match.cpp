@@ -22,6 +22,8 @@ bool holds(const graph::graph& of, value_id value, double expected) {
 }
 
 bool same_dims(const graph::graph& of, value_id left, value_id right) {
+  if (left == no_value || right == no_value)
+    return false;
   const auto& one = of.values[left].dims;
   const auto& other = of.values[right].dims;
   return one && other && std::equal(one->begin(), one->end(), other->begin(), other->end());

@@ -94,7 +94,8 @@ result<std::size_t> merge_common_nodes(graph::graph& on, const pass_context&) {
   std::unordered_map<std::string, node_id> known;
   for (node_id id = 0; id < on.nodes.size(); ++id) {
     const auto& of = on.nodes[id];
-    if (of.removed || of.outputs.size() != 1 || !of.subgraphs.empty() || graph::draws_random(of))
+    if (of.removed || of.outputs.size() != 1 || of.outputs.front() == no_value
+        || !of.subgraphs.empty() || graph::draws_random(of))
       continue;
     const auto [first, added] = known.emplace(key_of(on.nodes[id]), id);
     if (added || edit.is_output(on.nodes[id].outputs.front()))
