@@ -132,6 +132,11 @@ result<std::shared_ptr<model>> model::load(const std::filesystem::path& file,
     return propagate(io);
   made->io = *std::move(io);
   if (dynamic::needs_program(made->optimised)) {
+    if (options.batch_invariant)
+      return fail(
+          errc::unimplemented,
+          "batch-invariant outputs take a model whose shapes do not depend on data, without "
+          "control flow, sequences and strings");
     auto program =
         dynamic::program::make(made->optimised, {made->on.get(), made->host.get(), &made->weights,
                                                  made->tuning.get(), options.max_cached_plans});

@@ -27,7 +27,8 @@ struct model_options {
   std::shared_ptr<plan::tuning> tuning{};    ///< chooses kernels by measuring them; null: does not
   /// A row's outputs are the same bits whatever the batch, its padding and the number of threads:
   /// rows are computed one by one, each on one thread, with kernels in the order of the table.
-  /// Models whose rows depend on each other run as they come, on one thread. On CPU devices only.
+  /// Models whose rows depend on each other run as they come, on one thread. On CPU devices only;
+  /// unimplemented for models that a program runs.
   bool batch_invariant = false;
   std::filesystem::path repository{}; ///< links to external data may lead into it
 };
