@@ -55,12 +55,12 @@ private:
   bool draining_ = false;
   bool leaving_ = false; ///< no more frames are read
 
+  time_point last_active_;          ///< when a frame was last complete, in either direction
   boost::asio::steady_timer event_; ///< cancelled whenever room or flushing may have changed
   boost::asio::steady_timer watchdog_;
   bool watching_ = false;
-  bool late_ = false;      ///< the frame being received took too long
-  bool idle_ = false;      ///< nothing was asked for too long
-  time_point last_active_; ///< when a frame was last complete, in either direction
+  bool late_ = false; ///< the frame being received took too long
+  bool idle_ = false; ///< nothing was asked for too long
   time_point read_deadline_ = time_point::max();
   time_point write_deadline_ = time_point::max();
 };

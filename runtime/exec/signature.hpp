@@ -18,9 +18,9 @@ struct tensor_signature {
       dim_names;                   ///< symbolic names, "" where there is none; same length as dims
   std::vector<std::string> labels; ///< of the last axis, from the repository's configuration
   bool optional = false;
+  std::vector<std::byte> default_value; ///< one element, repeated to fill; empty = none declared
   bool any_rank = false; ///< not even the number of axes is known: `dims` says nothing
   bool sequence = false; ///< of tensors; no protocol carries it
-  std::vector<std::byte> default_value; ///< one element, repeated to fill; empty = none declared
 };
 
 /// What a model takes and gives.
