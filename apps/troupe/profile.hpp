@@ -12,8 +12,8 @@
 
 namespace troupe::cli {
 
-/// The fastest time of each step over a number of runs: what others do on the machine meanwhile only
-/// ever adds to a time, and would drown the differences in a mean.
+/// The fastest time of each step over a number of runs: what others do on the machine meanwhile
+/// only ever adds to a time, and would drown the differences in a mean.
 class profile {
 public:
   explicit profile(const plan::plan& of) : plan_{of}, fastest_(of.steps.size(), duration::max()) {}

@@ -64,10 +64,10 @@ enum class stream_mode : std::uint8_t {
 };
 
 struct device_properties {
-  std::string name; ///< "cpu", "sim:0", …: as in --device
-  std::string kind; ///< "cpu", "sim", "cuda"
+  std::string name;    ///< "cpu", "sim:0", …: as in --device
+  std::string kind;    ///< "cpu", "sim", "cuda"
   std::string model{}; ///< what times measured on it hold for, such as the processor's name
-  int threads = 1;  ///< of the kernel thread team; part of the plan key
+  int threads = 1;     ///< of the kernel thread team; part of the plan key
   std::size_t memory_bytes = 0;
   bool host_visible = true; ///< buffers may be dereferenced by the host
   int tickets = 2;          ///< batches worth having in flight at once
@@ -92,8 +92,9 @@ public:
     return {};
   }
 
-  /// Walks the ordered candidate table, `spec.prefer` first. unimplemented when nobody takes the node; the text carries
-  /// every reason. Slow (milliseconds): called by the planner, never between batches.
+  /// Walks the ordered candidate table, `spec.prefer` first. unimplemented when nobody takes the
+  /// node; the text carries every reason. Slow (milliseconds): called by the planner, never between
+  /// batches.
   [[nodiscard]] virtual result<kernel_choice> choose_kernel(const kernel_spec& spec,
                                                             weight_cache& weights) = 0;
 };

@@ -34,7 +34,7 @@ struct kernel_spec {
   std::span<const tensor_desc> outputs;
   std::span<const bool> outputs_wanted; ///< an optional output nobody reads is not written
   std::span<const post_op> post_ops;
-  int threads = 1; ///< size of the thread team that will run it
+  int threads = 1;           ///< size of the thread team that will run it
   std::string_view prefer{}; ///< candidate to try before the others, as `candidates` names it
 };
 
@@ -78,7 +78,7 @@ struct declined_candidate {
 /// What the ordered candidate table answered for a node.
 struct kernel_choice {
   std::shared_ptr<const kernel> chosen;
-  std::string candidate; ///< its name in the table
+  std::string candidate;                    ///< its name in the table
   std::vector<declined_candidate> declined; ///< those tried before, in table order
 };
 

@@ -22,8 +22,8 @@ struct pass {
   rewrite run;
 };
 
-/// Operators that are compositions of others become those; kernels do not know them. Always runs, on
-/// a graph that inference has been through. unimplemented for a form without a composition.
+/// Operators that are compositions of others become those; kernels do not know them. Always runs,
+/// on a graph that inference has been through. unimplemented for a form without a composition.
 result<std::size_t> legalize(graph::graph& on, const pass_context& with);
 
 // One rewrite a file; pass_gate.cpp says in which order they run.

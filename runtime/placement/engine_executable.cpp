@@ -51,6 +51,7 @@ public:
   result<std::vector<tensor>> compute(std::vector<tensor> inputs, stream& on,
                                       const std::function<bool()>& stopped) override {
     std::vector<datum> given;
+    given.reserve(inputs.size());
     for (auto& input : inputs)
       given.emplace_back(std::move(input));
     auto made = model_->program()->run(std::move(given), {on, stopped});

@@ -56,8 +56,8 @@ public:
   void check_truth(shape dims, const std::vector<std::uint8_t>& expected) const;
   /// For several outputs of one type.
   template <class T>
-  void check_outputs(const std::vector<shape>& dims,
-                     const std::vector<std::vector<T>>& expected, double tolerance = 0) const {
+  void check_outputs(const std::vector<shape>& dims, const std::vector<std::vector<T>>& expected,
+                     double tolerance = 0) const {
     std::vector<tensor_desc> descs;
     for (const auto& each : dims)
       descs.push_back({type_of<T>(), each});
