@@ -16,6 +16,9 @@ import onnxruntime
 from compare_with_onnxruntime import FOUND_ROWS, MODELS, find_model, make_inputs, run_troupe
 
 BATCHES = range(1, 10)
+# Its rows are not proved independent: its grid comes from Range over sizes of the image, and the proof
+# cannot tell those from the number of rows.
+UNPROVED_ROWS = {"yolo"}
 THREADS = (1, 2)
 
 
@@ -39,7 +42,8 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("troupe")
     parser.add_argument("repositories", nargs="+", type=pathlib.Path)
-    parser.add_argument("--only", nargs="*", default=[name for name in MODELS if name not in FOUND_ROWS])
+    parser.add_argument("--only", nargs="*",
+                        default=[name for name in MODELS if name not in FOUND_ROWS | UNPROVED_ROWS])
     options = parser.parse_args()
     failed = False
     for name in options.only:
