@@ -38,7 +38,7 @@ batcher_actor::behavior_type batcher_state::make_behavior(commons_ptr shared, pl
   tickets_ = tickets;
   what_->where->load->restart(); // what one before this one held is gone
   const auto& batching = model().settings.batching;
-  if (batching.adapts)
+  if (batching.adapts && batching.objective > duration{0})
     size_.emplace(batching.objective, batching.max_rows);
   log_exceptions(self_, name);
   return {

@@ -71,8 +71,9 @@ result<kernel_choice> choose_from(std::span<const candidate> candidates, const k
   std::vector<const candidate*> order;
   for (const auto& next : candidates)
     order.push_back(&next);
-  std::stable_partition(order.begin(), order.end(),
-                        [&](const auto* next) { return label_of(*next) == spec.prefer; });
+  if (!spec.prefer.empty())
+    std::stable_partition(order.begin(), order.end(),
+                          [&](const auto* next) { return label_of(*next) == spec.prefer; });
   kernel_choice choice;
   for (const auto* next : order) {
     auto made = make_one(*next, spec, weights);

@@ -1,21 +1,14 @@
 #include "kernels/tensor/half.hpp"
 #include "tests/kernels/op_case.hpp"
 
-#include <numeric>
-
 using troupe::dtype;
 using troupe::layout;
 using troupe::shape;
+using troupe::tests::counted;
 using troupe::tests::op_case;
 using longs = std::vector<std::int64_t>;
 
 namespace {
-
-std::vector<float> counted(std::int64_t count) {
-  std::vector<float> values(static_cast<std::size_t>(count));
-  std::iota(values.begin(), values.end(), 0.0F);
-  return values;
-}
 
 // The transpose of a row-major tensor, by its definition.
 std::vector<float> transposed(const shape& dims, const longs& order) {

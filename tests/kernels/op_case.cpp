@@ -6,6 +6,7 @@
 #include "kernels/cpu/threads.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace troupe::tests {
 
@@ -121,6 +122,12 @@ std::string op_case::launch_error(dtype type, shape dims) const {
   BOOST_REQUIRE(!found);
   BOOST_TEST(to_string(found.error().code) == to_string(errc::invalid_argument));
   return found.error().text;
+}
+
+std::vector<float> counted(std::int64_t count) {
+  std::vector<float> values(static_cast<std::size_t>(count));
+  std::iota(values.begin(), values.end(), 0.0F);
+  return values;
 }
 
 } // namespace troupe::tests

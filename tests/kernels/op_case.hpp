@@ -128,4 +128,7 @@ private:
   layout output_layout_ = layout::row_major;
 };
 
+/// 0, 1, 2, …
+std::vector<float> counted(std::int64_t count);
+
 } // namespace troupe::tests

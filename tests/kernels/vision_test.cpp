@@ -1,21 +1,15 @@
 #include "tests/kernels/op_case.hpp"
 
 #include <limits>
-#include <numeric>
 
 using troupe::dtype;
 using troupe::shape;
+using troupe::tests::counted;
 using troupe::tests::op_case;
 using longs = std::vector<std::int64_t>;
 using floats = std::vector<float>;
 
 namespace {
-
-floats counted(std::int64_t count) {
-  floats values(static_cast<std::size_t>(count));
-  std::iota(values.begin(), values.end(), 0.0F);
-  return values;
-}
 
 op_case sampled(const char* mode, const char* padding, floats grid) {
   const auto places = static_cast<std::int64_t>(grid.size() / 2);

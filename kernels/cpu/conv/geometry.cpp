@@ -1,5 +1,7 @@
 #include "kernels/cpu/conv/geometry.hpp"
 
+#include "kernels/cpu/placement.hpp"
+
 namespace troupe::cpu {
 
 tl::expected<conv_geometry, std::string> conv_geometry_of(const kernel_spec& spec,
@@ -56,6 +58,17 @@ bool is_pointwise(const conv_geometry& conv) noexcept {
            && axis.output == axis.input;
   };
   return conv.groups == 1 && single(conv.y) && single(conv.x);
+}
+
+tl::expected<conv_geometry, std::string> pointwise_geometry_of(const kernel_spec& spec) {
+  auto conv = conv_geometry_of(spec, false);
+  if (!conv)
+    return conv;
+  if (!is_pointwise(*conv))
+    return decline("the window is not a single element of stride 1");
+  if (!lies_channels_last(spec.inputs[0].desc) || !lies_channels_last(spec.outputs[0]))
+    return decline("input or output is not channels-last");
+  return conv;
 }
 
 } // namespace troupe::cpu

@@ -25,4 +25,9 @@ struct conv_geometry {
 /// Whether each output reads exactly the input of its own position.
 [[nodiscard]] bool is_pointwise(const conv_geometry& conv) noexcept;
 
+/// Of a convolution that is a matrix product over positions: pointwise, input and output
+/// channels-last; else the reason why it is not.
+[[nodiscard]] tl::expected<conv_geometry, std::string>
+pointwise_geometry_of(const kernel_spec& spec);
+
 } // namespace troupe::cpu

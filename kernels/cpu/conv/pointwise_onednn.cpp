@@ -9,13 +9,9 @@ namespace troupe::cpu {
 
 made_kernel make_onednn_pointwise_conv(const kernel_spec& spec, weight_cache& weights) {
   using namespace onednn;
-  const auto conv = conv_geometry_of(spec, false);
+  const auto conv = pointwise_geometry_of(spec);
   if (!conv)
     return tl::unexpected{conv.error()};
-  if (!is_pointwise(*conv))
-    return decline("the window is not a single element of stride 1");
-  if (!lies_channels_last(spec.inputs[0].desc) || !lies_channels_last(spec.outputs[0]))
-    return decline("input or output is not channels-last");
   const auto positions = conv->batch * conv->y.output * conv->x.output;
   product wanted;
   wanted.left = dense({positions, conv->channels}, format::ab);

@@ -1,10 +1,7 @@
 // Transposed convolution by its definition: an output element sums what every input element whose
 // weighted window covers it adds. ONNX: ConvTranspose-22. Weights are [C, M / group, spatial…].
 
-#include "kernels/cpu/conv/reference_geometry.hpp"
-#include "kernels/cpu/kernel_function.hpp"
-#include "kernels/cpu/number_types.hpp"
-#include "kernels/cpu/parallel.hpp"
+#include "kernels/cpu/conv/by_definition.hpp"
 #include "kernels/cpu/reference_kernels.hpp"
 
 namespace troupe::cpu {
@@ -47,31 +44,8 @@ double sum_at(const reference_convolution& conv, const T* x, const T* w, std::in
 } // namespace
 
 made_kernel make_reference_conv_transpose(const kernel_spec& spec, weight_cache&) {
-  const auto found = reference_convolution_of(spec, true);
-  if (!found)
-    return tl::unexpected{found.error()};
-  return make_floating(spec.inputs[0].desc.type, [&](auto tag) {
-    using element = typename decltype(tag)::type;
-    return make_kernel({}, [conv = *found, threads = spec.threads](const kernel_args& args) {
-      const auto* x = args.inputs[0].as<const element>();
-      const auto* w = args.inputs[1].as<const element>();
-      const auto* bias = has_data(args, 2) ? args.inputs[2].as<const element>() : nullptr;
-      auto* y = args.outputs[0].as<element>();
-      const auto planes = conv.output.images * conv.output.channels;
-      parallel_for(threads, planes, parallel_threshold, [&](std::int64_t begin, std::int64_t end) {
-        for (auto plane = begin; plane < end; ++plane) {
-          const auto image = plane / conv.output.channels;
-          const auto channel = plane % conv.output.channels;
-          const auto more = bias ? static_cast<computed<element>>(bias[channel]) : 0;
-          for_each_place(conv.output.sizes, [&](const spatial_index& place) {
-            const auto sum = sum_at(conv, x, w, image, channel, place);
-            y[conv.output.offset(image, channel, place)] =
-                static_cast<element>(static_cast<computed<element>>(sum) + more);
-          });
-        }
-      });
-    });
-  });
+  return make_convolution_by_definition(spec, true,
+                                        [](const auto&... of) { return sum_at(of...); });
 }
 
 } // namespace troupe::cpu

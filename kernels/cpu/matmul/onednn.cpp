@@ -1,5 +1,6 @@
 // MatMul and Gemm as oneDNN matrix products.
 
+#include "kernels/cpu/matmul/operands.hpp"
 #include "kernels/cpu/matmul/product_onednn.hpp"
 #include "kernels/cpu/onednn_kernels.hpp"
 
@@ -25,18 +26,6 @@ memory_desc row_major(sizes batch, std::int64_t rows, std::int64_t columns) {
   batch.push_back(columns);
   const auto strides = row_major_strides({batch.data(), batch.size()});
   return strided(batch, sizes{strides.begin(), strides.end()});
-}
-
-std::string unsupported(const kernel_spec& spec) {
-  for (const auto& desc : {spec.inputs[0].desc, spec.inputs[1].desc, spec.outputs[0]}) {
-    if (desc.type != dtype::float32)
-      return "only FP32, found " + std::string{to_string(desc.type)};
-    if (!lies_row_major(desc))
-      return "only row-major tensors";
-    if (desc.elements() == 0)
-      return "an empty tensor";
-  }
-  return {};
 }
 
 // Leading axes become one batch where both sides agree, or rows where the right side has none.
@@ -74,7 +63,7 @@ void set_shapes(product& wanted, const tensor_desc& left, const tensor_desc& rig
 } // namespace
 
 made_kernel make_onednn_matmul(const kernel_spec& spec, weight_cache& weights) {
-  if (auto reason = unsupported(spec); !reason.empty())
+  if (auto reason = unsupported_product(spec); !reason.empty())
     return tl::unexpected{std::move(reason)};
   const auto& left = spec.inputs[0].desc;
   const auto& right = spec.inputs[1].desc;
@@ -88,7 +77,7 @@ made_kernel make_onednn_matmul(const kernel_spec& spec, weight_cache& weights) {
 
 // Y = alpha * A' * B' + beta * C (Gemm, operator set 1 to 13).
 made_kernel make_onednn_gemm(const kernel_spec& spec, weight_cache& weights) {
-  if (auto reason = unsupported(spec); !reason.empty())
+  if (auto reason = unsupported_product(spec); !reason.empty())
     return tl::unexpected{std::move(reason)};
   const auto& left = spec.inputs[0].desc;
   const auto& right = spec.inputs[1].desc;

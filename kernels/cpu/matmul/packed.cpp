@@ -1,6 +1,7 @@
 // MatMul, Gemm and pointwise convolutions as products with a packed right-hand side.
 
 #include "kernels/cpu/conv/geometry.hpp"
+#include "kernels/cpu/matmul/operands.hpp"
 #include "kernels/cpu/matmul/packed_kernel.hpp"
 #include "kernels/cpu/matmul/packed_product.hpp"
 #include "kernels/cpu/placement.hpp"
@@ -12,17 +13,9 @@ namespace {
 constexpr std::int64_t most_channels = 256;
 
 std::string unsupported(const kernel_spec& spec) {
-  for (const auto& desc : {spec.inputs[0].desc, spec.inputs[1].desc, spec.outputs[0]}) {
-    if (desc.type != dtype::float32)
-      return "only FP32, found " + std::string{to_string(desc.type)};
-    if (!lies_row_major(desc))
-      return "only row-major tensors";
-    if (desc.elements() == 0)
-      return "an empty tensor";
-  }
-  if (!spec.inputs[1].constant)
-    return "the right-hand side is not constant";
-  return {};
+  if (auto reason = unsupported_product(spec); !reason.empty())
+    return reason;
+  return spec.inputs[1].constant ? "" : "the right-hand side is not constant";
 }
 
 // Where oneDNN's product is faster.
@@ -86,13 +79,9 @@ made_kernel make_packed_gemm(const kernel_spec& spec, weight_cache& weights) {
 }
 
 made_kernel make_packed_pointwise_conv(const kernel_spec& spec, weight_cache& weights) {
-  const auto conv = conv_geometry_of(spec, false);
+  const auto conv = pointwise_geometry_of(spec);
   if (!conv)
     return tl::unexpected{conv.error()};
-  if (!is_pointwise(*conv))
-    return decline("the window is not a single element of stride 1");
-  if (!lies_channels_last(spec.inputs[0].desc) || !lies_channels_last(spec.outputs[0]))
-    return decline("input or output is not channels-last");
   if (auto reason = better_elsewhere(*conv); !reason.empty())
     return tl::unexpected{std::move(reason)};
   packed_request wanted{.rows = conv->batch * conv->y.output * conv->x.output,

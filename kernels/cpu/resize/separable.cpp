@@ -5,7 +5,7 @@
 #include "kernels/cpu/highway_kernels.hpp"
 #include "kernels/cpu/kernel_function.hpp"
 #include "kernels/cpu/parallel.hpp"
-#include "kernels/cpu/resize/resize.hpp"
+#include "kernels/cpu/resize/images.hpp"
 #include "kernels/cpu/spec.hpp"
 
 #include <algorithm>
@@ -14,15 +14,7 @@ namespace troupe::cpu {
 
 namespace {
 
-// Images as [planes, rows, columns, run]: a run is what moves as one, all channels of a position in
-// channels-last layout, else a single element.
-struct interpolation {
-  std::int64_t planes = 1;
-  std::int64_t rows_in = 1, rows_out = 1;
-  std::int64_t columns_in = 1, columns_out = 1;
-  std::int64_t run = 1;
-  resize_axis down;
-  resize_axis across;
+struct interpolation : resized_images {
   std::int64_t parts = 1; ///< that run at once, each with a row of its own
 
   [[nodiscard]] std::int64_t row_elements() const noexcept { return columns_in * run; }
@@ -88,27 +80,10 @@ made_kernel make_separable_resize(const kernel_spec& spec, weight_cache&) {
     return tl::unexpected{rule.error()};
   if (rule->crops())
     return decline("the mode crops");
-  const auto& from = spec.inputs[0].desc;
-  const auto& to = spec.outputs[0];
-  if (from.dims.size() != 4 || from.format != to.format || from.elements() == 0)
-    return decline("expected images of four axes in one layout, found {}", to_string(from.dims));
-  const auto scales = constant_scales(spec);
-  if (!scales)
-    return tl::unexpected{scales.error()};
-  if (scales->empty())
-    return decline("the scales are not an initializer");
-  if (from.dims[0] != to.dims[0] || from.dims[1] != to.dims[1] || (*scales)[0] != 1.0F
-      || (*scales)[1] != 1.0F)
-    return decline("images or channels are resized too");
-  const bool last = from.format == layout::channels_last;
-  interpolation by{from.dims[0] * (last ? 1 : from.dims[1]),
-                   from.dims[2],
-                   to.dims[2],
-                   from.dims[3],
-                   to.dims[3],
-                   last ? from.dims[1] : 1,
-                   resize_axis_of(*rule, from.dims[2], to.dims[2], (*scales)[2]),
-                   resize_axis_of(*rule, from.dims[3], to.dims[3], (*scales)[3])};
+  auto images = resized_images_of(spec, *rule);
+  if (!images)
+    return tl::unexpected{images.error()};
+  interpolation by{*std::move(images)};
   const auto rows = by.planes * by.rows_out;
   by.parts = std::max<std::int64_t>(std::min<std::int64_t>(spec.threads, rows), 1);
   const auto cost = rows * by.row_elements() * by.down.taps / by.parts

@@ -1,5 +1,3 @@
-#include "runtime/graph/infer.hpp"
-#include "runtime/graph/row_flow.hpp"
 #include "tests/runtime/support/graph_kit.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -8,20 +6,6 @@ using namespace troupe;
 using namespace troupe::test;
 
 namespace {
-
-// The dims of the kit's last node, or the text of the error.
-std::string inferred(graph_kit& kit) {
-  auto done = graph::infer_all(kit.made);
-  if (!done)
-    return done.error().text;
-  const auto& dims = kit.made.values[kit.made.nodes.back().outputs.front()].dims;
-  return dims ? graph::to_string(*dims, kit.made) : "?";
-}
-
-bool rows_stay_apart(graph_kit& kit) {
-  kit.made.outputs = {kit.made.nodes.back().outputs.front()};
-  return graph::rows_independent(kit.made).independent;
-}
 
 graph::value_id whole_numbers(graph_kit& kit, shape dims, std::vector<std::int64_t> content) {
   return kit.constant(integers(std::move(dims), std::move(content)));

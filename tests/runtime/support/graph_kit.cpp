@@ -1,6 +1,8 @@
 #include "tests/runtime/support/graph_kit.hpp"
 
 #include "runtime/graph/evaluate.hpp"
+#include "runtime/graph/infer.hpp"
+#include "runtime/graph/row_flow.hpp"
 
 #include <array>
 #include <cmath>
@@ -144,6 +146,19 @@ double difference(const tensor& left, const tensor& right) {
   for (std::size_t index = 0; index < one.size(); ++index)
     largest = std::max(largest, std::abs(double{one[index]} - double{other[index]}));
   return largest;
+}
+
+std::string inferred(graph_kit& kit) {
+  auto done = graph::infer_all(kit.made);
+  if (!done)
+    return done.error().text;
+  const auto& dims = kit.made.values[kit.made.nodes.back().outputs.front()].dims;
+  return dims ? graph::to_string(*dims, kit.made) : "?";
+}
+
+bool rows_stay_apart(graph_kit& kit) {
+  kit.made.outputs = {kit.made.nodes.back().outputs.front()};
+  return graph::rows_independent(kit.made).independent;
 }
 
 } // namespace troupe::test

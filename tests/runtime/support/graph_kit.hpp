@@ -49,6 +49,12 @@ attribute ints(std::vector<std::int64_t> values);
 result<std::vector<constant_ptr>> interpret(const graph::graph& of,
                                             std::vector<constant_ptr> inputs, device& on);
 
+/// The dims of the kit's last node ("?" where not even the rank is known), or the text of the
+/// error.
+std::string inferred(graph_kit& kit);
+/// Whether row i of the last node's output follows from row i of the inputs alone.
+bool rows_stay_apart(graph_kit& kit);
+
 /// "Conv+relu+add MatMul": the nodes in order with their post-ops.
 std::string outline(const graph::graph& of);
 
