@@ -270,8 +270,12 @@ void connection::watch_peer() {
     const auto self = weak.lock();
     if (!self || ec || !self->running_ || self->running_ != of.lock())
       return;
+    // A wait may end with nothing to read: the event of a body already read still stood there.
     char next = 0;
+    self->socket_.non_blocking(true, ec);
     self->socket_.receive(asio::buffer(&next, 1), asio::ip::tcp::socket::message_peek, ec);
+    if (ec == asio::error::would_block)
+      return self->watch_peer();
     if (!ec)
       return;
     self->peer_left_ = true;

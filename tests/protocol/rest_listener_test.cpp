@@ -107,6 +107,25 @@ BOOST_AUTO_TEST_CASE(binary_tensors_go_in_and_out_aligned_and_without_change) {
   BOOST_TEST((answer->body.substr(json_length) == "\x01\x02\x03" + image));
 }
 
+// The socket may seem readable once more after a body has been read to its end.
+BOOST_AUTO_TEST_CASE(a_peer_is_watched_without_holding_up_the_listener) {
+  fixture at;
+  at.service.hold = true;
+  http_client client{at.port};
+  const std::string head =
+      R"({"inputs":[{"name":"image","datatype":"UINT8","shape":[100000],"parameters":{"binary_data_size":100000}}]})";
+  const auto text =
+      http_client::post_text(infer, head + std::string(100'000, 'x'),
+                             fmt::format("Inference-Header-Content-Length: {}\r\n", head.size()));
+  for (int i = 0; i < 300; ++i) {
+    client.send(text);
+    at.service.take().echo();
+    const auto answer = client.receive();
+    BOOST_REQUIRE(answer.has_value());
+    BOOST_REQUIRE(answer->status == 200);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(every_kind_of_wrong_request_has_its_status_and_leaves_the_connection) {
   fixture at;
   http_client client{at.port};
