@@ -3,8 +3,8 @@
 set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
 python=${TROUPE_PYTHON:-$here/../../.venv/bin/python}
-if ! "$python" -c 'import numpy, onnxruntime' 2>/dev/null; then
-  echo "skipped: $python has no numpy and onnxruntime; scripts/venv.sh makes it"
+if ! "$python" -c 'import numpy, onnxruntime, sklearn, skl2onnx' 2>/dev/null; then
+  echo "skipped: $python lacks packages; scripts/venv.sh makes it"
   exit 77
 fi
 exec "$python" "$here/$1" "${@:2}"
