@@ -56,6 +56,7 @@ batcher_actor::behavior_type batcher_state::make_behavior(commons_ptr shared, pl
       },
       [this](down_atom) { device_down(); },
       [this](retire_atom) { retire(); },
+      [this](halt_atom) { end(); },
       [this](wake_atom) {
         alarm_.reset();
         dispatch();
@@ -68,6 +69,8 @@ void batcher_state::enqueue(const job_ptr& asked) {
   const auto at = now();
   if (is_over(*asked, at))
     return answer_over(*asked, at);
+  if (leaving_)
+    return send_back(*shared_, asked);
   const auto& rules = model().settings.priorities;
   const auto level = rules.level_of(asked->request.priority);
   waiting::item next{asked, asked->rows, level, asked->deadline, at};
@@ -266,8 +269,13 @@ void batcher_state::retire() {
 void batcher_state::leave_if_done() {
   if (!lingered_ || !queue_.empty() || !again_.empty() || !in_flight_.empty())
     return;
+  if (!std::exchange(leaving_, true))
+    tell<supervisor_actor>(*shared_, shared_->supervisor, retire_atom_v, what_->where->entry);
+}
+
+// What was in the mailbox before is served or sent back by now.
+void batcher_state::end() {
   tell<catalog_actor>(*shared_, shared_->catalog, retire_atom_v, what_->where->entry);
-  tell<supervisor_actor>(*shared_, shared_->supervisor, retire_atom_v, what_->where->entry);
   self_->quit();
 }
 

@@ -38,6 +38,7 @@ private:
   void wake_at(time_point at);
   void retire();
   void leave_if_done();
+  void end();
   void report_depth();
   [[nodiscard]] batching::device_view device() const;
   [[nodiscard]] const served_model& model() const noexcept { return *what_->model; }
@@ -54,6 +55,7 @@ private:
   std::optional<time_point> alarm_;
   bool retiring_ = false; ///< no further jobs are routed here
   bool lingered_ = false; ///< and those that were on their way have come
+  bool leaving_ = false;  ///< with nothing left to do: who still comes is sent back
 };
 
 /// Spawn with `sys.spawn(batcher, shared, order, tickets)`.

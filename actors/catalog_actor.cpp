@@ -54,11 +54,17 @@ void catalog_state::survive_load(std::uint64_t number, Work work) {
   }
 }
 
+void catalog_state::announce(const std::string& model, const entry& what) const {
+  tell<router_actor>(
+      *shared_, shared_->router, publish_atom_v,
+      routes_ptr{std::make_shared<model_routes>(model_routes{model, what.versions, what.rules})});
+}
+
 // The router lost its table.
 void catalog_state::publish_all() const {
   for (const auto& [key, one] : models_)
-    for (const auto& version : one.versions)
-      tell<router_actor>(*shared_, shared_->router, publish_atom_v, version);
+    if (!one.versions.empty())
+      announce(key, one);
   tell<router_actor>(*shared_, shared_->router, up_atom_v);
 }
 
@@ -105,7 +111,7 @@ void catalog_state::begin(const load_request_ptr& asked) {
   known.load = number;
   if (known.versions.empty())
     known.state = "LOADING";
-  loads_[number] = {asked->name, {asked->done}, {}, 0, 0};
+  loads_[number] = {asked->name, {asked->done}, {}, {}, 0, 0};
   const auto& storages = shared_->storages;
   if (!tell<storage_actor>(*shared_, storages[next_storage_++ % storages.size()], load_atom_v,
                            load_order_ptr{order}))
@@ -145,7 +151,7 @@ void catalog_state::host(const load_request_ptr& asked) {
             now.load = 0;
             now.versions = {made};
             now.state = "READY";
-            tell<router_actor>(*shared_, shared_->router, publish_atom_v, model_ptr{made});
+            announce(asked->name, now);
             asked->done({});
           },
           [=, this](caf::error&) {

@@ -44,7 +44,8 @@ private:
     std::string state = "UNAVAILABLE";
     std::string reason;
     std::vector<model_ptr> versions; ///< as published
-    std::uint64_t load = 0;          ///< the load under way
+    placement::version_rules rules;
+    std::uint64_t load = 0; ///< the load under way
   };
   struct load_step {
     model_ptr model;
@@ -56,8 +57,9 @@ private:
     std::string name;
     std::vector<std::function<void(result<void>)>> waiters;
     std::vector<load_step> steps; ///< one per placement
-    std::size_t at = 0;           ///< the step under way
-    std::size_t warmed = 0;       ///< requests of that step
+    placement::version_rules rules;
+    std::size_t at = 0;     ///< the step under way
+    std::size_t warmed = 0; ///< requests of that step
   };
   struct booking {
     stage_id memory = 0;
@@ -75,6 +77,7 @@ private:
   void unload(const load_request& asked);
   void retire(const served_model& old);
   void retired(stage_id batcher);
+  void announce(const std::string& model, const entry& what) const;
   void publish_all() const;
   void book_again(stage_id memory) const;
   template <class Work>

@@ -3,7 +3,7 @@
 #include "actors/catalog_actor.hpp"
 
 #include "actors/describe.hpp"
-#include "runtime/placement/routing.hpp"
+#include "runtime/placement/version_rules.hpp"
 
 namespace troupe::actors {
 
@@ -14,7 +14,7 @@ result<model_ptr> catalog_state::find(const model_name& about) const {
   std::vector<std::string> versions;
   for (const auto& one : at->second.versions)
     versions.push_back(one->version);
-  const auto chosen = placement::choose_version(versions, about.version);
+  const auto chosen = placement::choose_version(versions, at->second.rules, about.version);
   if (!chosen)
     return fail(errc::not_found, "model {}: no version {}", about.name, about.version);
   return at->second.versions[*chosen];

@@ -5,8 +5,6 @@
 
 #include "actors/hand_on.hpp"
 
-#include <algorithm>
-
 namespace troupe::actors {
 
 void catalog_state::loaded(std::uint64_t number, const result<std::vector<loaded_model>>& outcome) {
@@ -16,6 +14,7 @@ void catalog_state::loaded(std::uint64_t number, const result<std::vector<loaded
   if (!outcome)
     return abort(number, outcome.error());
   for (const auto& version : *outcome) {
+    at->second.rules = version.rules;
     auto made = std::make_shared<served_model>();
     made->name = at->second.name;
     made->version = version.version;
@@ -114,21 +113,13 @@ void catalog_state::publish(std::uint64_t number) {
   const auto done = loads_.extract(number);
   auto& known = models_[done.mapped().name];
   auto old = std::exchange(known.versions, {});
-  for (const auto& step : done.mapped().steps) {
-    if (step.placement != 0)
-      continue;
-    known.versions.push_back(step.model);
-    tell<router_actor>(*shared_, shared_->router, publish_atom_v, step.model);
-  }
-  for (const auto& one : old) {
-    const bool replaced =
-        std::any_of(known.versions.begin(), known.versions.end(),
-                    [&](const auto& now) { return now->version == one->version; });
-    if (!replaced)
-      tell<router_actor>(*shared_, shared_->router, retire_atom_v,
-                         model_name{one->name, one->version});
+  for (const auto& step : done.mapped().steps)
+    if (step.placement == 0)
+      known.versions.push_back(step.model);
+  known.rules = std::move(done.mapped().rules);
+  announce(done.mapped().name, known);
+  for (const auto& one : old)
     retire(*one);
-  }
   known.load = 0;
   known.state = "READY";
   known.reason.clear();

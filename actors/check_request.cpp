@@ -180,6 +180,7 @@ result<checked_request> check_request(job::impl& asked) {
 
 result<void> complete_inputs(job::impl& asked) {
   const auto& model = *asked.model;
+  asked.before_completion = asked.request.inputs;
   for (std::size_t i = 0; i < asked.request.inputs.size(); ++i) {
     auto& input = asked.request.inputs[i];
     const auto& declared = model.io.inputs[i];
@@ -215,6 +216,12 @@ result<void> complete_inputs(job::impl& asked) {
   }
   set_key(asked);
   return {};
+}
+
+void restore_inputs(job::impl& asked) {
+  if (!asked.before_completion.empty())
+    asked.request.inputs = std::exchange(asked.before_completion, {});
+  std::erase_if(asked.request.inputs, left_out);
 }
 
 } // namespace troupe::actors

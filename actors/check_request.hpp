@@ -18,4 +18,8 @@ struct checked_request {
 /// formed. After `check_request`.
 [[nodiscard]] result<void> complete_inputs(job::impl& asked);
 
+/// Undoes both, so that the request can be checked against another version. The order of the inputs
+/// stays.
+void restore_inputs(job::impl& asked);
+
 } // namespace troupe::actors

@@ -3,6 +3,7 @@
 #include "kernels/open_device.hpp"
 #include "runtime/placement/engine_executable.hpp"
 #include "runtime/repository/configure.hpp"
+#include "runtime/repository/version_labels.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -130,11 +131,15 @@ result<loader> loader_of(result<repository::model_folder> folder, const loading_
   const repository::serving_defaults defaults{*policy, setup.with.batching.max_batch,
                                               static_cast<std::int64_t>(setup.with.max_queue_rows)};
   return [folder = std::move(*folder), defaults, setup]() -> result<std::vector<loaded_model>> {
+    auto rules = repository::version_rules_of(folder);
+    if (!rules)
+      return propagate(std::move(rules));
     std::vector<loaded_model> made;
     for (const auto& version : folder.versions) {
       auto one = load_version(folder, version, defaults, setup);
       if (!one)
         return fail(one.error().code, "version {}: {}", version.version, one.error().text);
+      one->rules = *rules;
       made.push_back(std::move(*one));
     }
     return made;

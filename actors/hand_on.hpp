@@ -11,8 +11,12 @@
 
 namespace troupe::actors {
 
-/// Sends a job to the next stage; answers `unavailable` if nobody is there at the moment.
+/// Sends a job to the next stage; if nobody is there, back to the router.
 void hand_on(const commons& shared, stage_id to, const job_ptr& held);
+
+/// The place that a job was sent to is gone or going: the router is to find another one. Answers
+/// `unavailable` if it has been sent back too often, or if nobody else may serve it.
+void send_back(const commons& shared, const job_ptr& held);
 
 /// Sends to whoever stands behind an id; false if nobody does.
 template <class Handle, class... Args>

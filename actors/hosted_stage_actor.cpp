@@ -12,6 +12,7 @@ hosted_stage::behavior_type hosted_stage_state::make_behavior(commons_ptr shared
   stage_ = what_->make();
   return {
       [this](submit_atom, const job_ptr& asked) {
+        asked->at.queued = shared_->clock->now();
         job held{asked};
         if (held.cancelled())
           asked->fail_with(errc::cancelled, "the request was cancelled");

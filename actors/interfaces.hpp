@@ -12,11 +12,11 @@ using job_stage = caf::typed_actor<rpc<void(submit_atom, job_ptr)>>;
 
 /// Finds the placement for each request; starts a load for a model that is not there.
 ///   submit   send a job on its way
-///   publish  serve this version from now on, in place of an equal one
-///   retire   forget a model, or one version of it
+///   publish  these versions of a model serve from now on, and no others
+///   retire   forget a model
 ///   loaded   the load that a miss started has ended
 ///   up       all that is served has been published: until then a restarted router lets jobs wait
-using router_actor = job_stage::extend<rpc<void(publish_atom, model_ptr)>,          //
+using router_actor = job_stage::extend<rpc<void(publish_atom, routes_ptr)>,         //
                                        rpc<void(retire_atom, model_name)>,          //
                                        rpc<void(loaded_atom, model_name, failure)>, //
                                        rpc<void(up_atom)>>;
@@ -31,12 +31,14 @@ using preprocess_actor = job_stage;
 ///   up        the device can take so many batches at once
 ///   down      the device died: what it held is lost
 ///   retire    no new jobs come: finish and leave
+///   halt      nobody finds it any more: end
 ///   wake      its own alarm
 using batcher_actor = job_stage::extend<rpc<void(cancel_atom, job_ptr)>,       //
                                         rpc<void(finished_atom, outcome_ptr)>, //
                                         rpc<void(up_atom, int)>,               //
                                         rpc<void(down_atom)>,                  //
                                         rpc<void(retire_atom)>,                //
+                                        rpc<void(halt_atom)>,                  //
                                         rpc<void(wake_atom)>>;
 
 /// Keeps the books of one device's memory.
@@ -104,7 +106,7 @@ using hosted_stage = job_stage::extend<rpc<void(resume_atom, continuation_ptr)>>
 ///   host     spawn the actor of a stage
 ///   halt     a batcher or stage is no longer wanted: the one is told to finish, now and should it
 ///            be restarted meanwhile, the other ends
-///   retire   a batcher has left for good
+///   retire   a batcher is through with everything: nobody is to find it any more
 ///   restart  a dead actor's pause is over
 ///   up       answered once everybody has been spawned; with an id: that device can take batches
 using supervisor_actor = caf::typed_actor<rpc<failure(place_atom, place_order_ptr)>, //

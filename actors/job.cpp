@@ -54,6 +54,8 @@ void job::impl::answer_dropped(const char* how) {
     return;
   if (registry->closed())
     fail_with(errc::unavailable, "the server shut down before the request was answered", 1000);
+  else if (where && at.queued == time_point{}) // on its way to somebody who has just left
+    fail_with(errc::unavailable, "the model is being replaced or restarted", 100);
   else
     fail_with(errc::internal, how);
 }
@@ -95,6 +97,11 @@ telemetry::request_times job::impl::spent(time_point now) const noexcept {
 void job::impl::resolve(std::shared_ptr<const actors::served_model> served) {
   model = std::move(served);
   probe_.store(model->probe.get(), std::memory_order_release);
+}
+
+void job::impl::unresolve() {
+  where = nullptr;
+  former_.push_back(std::exchange(model, nullptr));
 }
 
 job::job(std::shared_ptr<impl> held) : held_(std::move(held)) {}

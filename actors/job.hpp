@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace troupe::actors {
 
@@ -83,8 +84,11 @@ struct job::impl : std::enable_shared_from_this<job::impl> {
     return cancelled_ || answered_ || (parent && parent->over());
   }
 
-  /// Says which model's numbers the answer counts for. Once, before the job is handed on.
+  /// Says which model serves the job and for whose numbers the answer counts. Before the job is
+  /// handed on.
   void resolve(std::shared_ptr<const actors::served_model> served);
+  /// Back to where no model was chosen: the one that was is being replaced.
+  void unresolve();
 
   // Fixed when the job is made.
   const time_point deadline;
@@ -99,7 +103,10 @@ struct job::impl : std::enable_shared_from_this<job::impl> {
   bool postprocess = false;              ///< something is to be done to its outputs
   std::int64_t rows = 1;
   batching::shape_key key;
+  /// The inputs as they came, where they were completed: for another version than the first.
+  std::vector<named_tensor> before_completion;
   std::uint32_t attempts = 0; ///< times a batch with it failed
+  std::uint32_t detours = 0;  ///< times the place it was sent to was gone
   bool internal = false;      ///< warm-up: does not count
   actors::timestamps at;
 
@@ -113,6 +120,7 @@ private:
   std::atomic<bool> answered_{false};
   std::atomic<telemetry::probe*> probe_{nullptr};
   part_fn answer_to_;
+  std::vector<std::shared_ptr<const actors::served_model>> former_; ///< `probe_` may be one's
   actors::live_jobs::link link_;
 };
 

@@ -49,6 +49,7 @@ struct loaded_model {
   std::vector<std::shared_ptr<placement::executable>> on; ///< one per device, in the devices' order
   std::vector<std::vector<tensor>> warm_up;               ///< inputs of requests to run before use
   std::size_t weight_bytes = 0;                           ///< on each device
+  placement::version_rules rules; ///< of the model: the same for all of its versions
 };
 
 using loaded_ptr = std::shared_ptr<const result<std::vector<loaded_model>>>;

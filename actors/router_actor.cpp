@@ -4,10 +4,26 @@
 #include "actors/hand_on.hpp"
 #include "runtime/placement/routing.hpp"
 
-#include <algorithm>
+#include <fmt/ranges.h>
+
 #include <utility>
 
 namespace troupe::actors {
+
+namespace {
+
+// A label comes as the version or, where the wire has only numbers there, as a parameter.
+std::string_view wanted_version(const inference_request& request) {
+  if (!request.model_version.empty())
+    return request.model_version;
+  const auto at = request.parameters.find("version_label");
+  if (at == request.parameters.end())
+    return {};
+  const auto* label = std::get_if<std::string>(&at->second);
+  return label ? std::string_view{*label} : std::string_view{};
+}
+
+} // namespace
 
 router_actor::behavior_type router_state::make_behavior(commons_ptr shared, bool load_on_miss,
                                                         bool complete) {
@@ -17,7 +33,7 @@ router_actor::behavior_type router_state::make_behavior(commons_ptr shared, bool
   log_exceptions(self_, name);
   return {
       [this](submit_atom, const job_ptr& asked) { submit(asked); },
-      [this](publish_atom, const model_ptr& served) { publish(served); },
+      [this](publish_atom, const routes_ptr& served) { publish(served); },
       [this](retire_atom, const model_name& gone) { retire(gone); },
       [this](loaded_atom, const model_name& tried, const failure& outcome) {
         loaded(tried, outcome);
@@ -43,7 +59,10 @@ void router_state::route(const job_ptr& asked) {
         && !routes_.contains(asked->request.model_name))
       return miss(asked);
     if (!found) {
-      asked->answer(propagate(std::move(found)));
+      if (asked->detours > 0) // it was accepted when its version was still there
+        asked->fail_with(errc::unavailable, found.error().text, 100);
+      else
+        asked->answer(propagate(std::move(found)));
       return;
     }
     asked->resolve(std::move(*found));
@@ -53,12 +72,25 @@ void router_state::route(const job_ptr& asked) {
     asked->answer(propagate(checked));
     return;
   }
-  const auto& placements = asked->model->placements;
-  std::vector<const placement::load*> loads;
-  for (const auto& one : placements)
-    loads.push_back(one.load.get());
-  asked->where = &placements[placement::earliest(loads, asked->rows, shared_->clock->now())];
+  asked->where = &place(*asked);
   hand_on(*shared_, checked->needs_preprocess ? shared_->preprocess : asked->where->entry, asked);
+}
+
+// The placement that answers first among those whose batcher stands.
+const placed& router_state::place(const job::impl& asked) const {
+  const auto& placements = asked.model->placements;
+  if (placements.size() == 1)
+    return placements.front();
+  std::vector<const placement::load*> loads;
+  std::vector<const placed*> standing;
+  for (const auto& one : placements)
+    if (shared_->stages->holds(one.entry)) {
+      loads.push_back(one.load.get());
+      standing.push_back(&one);
+    }
+  if (standing.empty())
+    return placements.front();
+  return *standing[placement::earliest(loads, asked.rows, shared_->clock->now())];
 }
 
 // Those who ask for a model while it loads wait here; admission bounds how many they are.
@@ -90,34 +122,30 @@ void router_state::loaded(const model_name& tried, const failure& outcome) {
   }
 }
 
-result<model_ptr> router_state::find(const inference_request& request) const {
+result<model_ptr> router_state::find(const inference_request& request) {
   const auto at = routes_.find(request.model_name);
   if (at == routes_.end())
     return fail(errc::not_found, "model {}: not found", request.model_name);
-  std::vector<std::string> versions;
-  for (const auto& one : at->second)
-    versions.push_back(one->version);
-  const auto chosen = placement::choose_version(versions, request.model_version);
+  auto& [routes, chooser] = at->second;
+  const auto asked = wanted_version(request);
+  const auto chosen = chooser.next(asked);
   if (!chosen)
     return fail(errc::not_found, "model {}: no version {}; served are: {}", request.model_name,
-                request.model_version, fmt::join(versions, ", "));
-  return at->second[*chosen];
+                asked, fmt::join(chooser.versions(), ", "));
+  return routes->versions[*chosen];
 }
 
-void router_state::publish(const model_ptr& served) {
-  auto& versions = routes_[served->name];
-  std::erase_if(versions, [&](const auto& one) { return one->version == served->version; });
-  versions.push_back(served);
+void router_state::publish(const routes_ptr& served) {
+  std::vector<std::string> versions;
+  for (const auto& one : served->versions)
+    versions.push_back(one->version);
+  routes_.insert_or_assign(
+      served->name,
+      table_entry{served, placement::version_chooser{std::move(versions), served->rules}});
 }
 
 void router_state::retire(const model_name& gone) {
-  const auto at = routes_.find(gone.name);
-  if (at == routes_.end())
-    return;
-  if (!gone.version.empty())
-    std::erase_if(at->second, [&](const auto& one) { return one->version == gone.version; });
-  if (gone.version.empty() || at->second.empty())
-    routes_.erase(at);
+  routes_.erase(gone.name);
 }
 
 router_actor::behavior_type router(router_actor::stateful_pointer<router_state> self,

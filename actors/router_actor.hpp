@@ -2,6 +2,7 @@
 
 #include "actors/commons.hpp"
 #include "actors/interfaces.hpp"
+#include "runtime/placement/version_rules.hpp"
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
@@ -24,12 +25,19 @@ public:
   router_actor::behavior_type make_behavior(commons_ptr shared, bool load_on_miss, bool complete);
 
 private:
+  /// A model: its versions, and whose turn it is.
+  struct table_entry {
+    routes_ptr routes;
+    placement::version_chooser chooser;
+  };
+
   void submit(const job_ptr& asked);
   void route(const job_ptr& asked);
   void up();
   void miss(const job_ptr& asked);
-  [[nodiscard]] result<model_ptr> find(const inference_request& request) const;
-  void publish(const model_ptr& served);
+  [[nodiscard]] result<model_ptr> find(const inference_request& request);
+  [[nodiscard]] const placed& place(const job::impl& asked) const;
+  void publish(const routes_ptr& served);
   void retire(const model_name& gone);
   void loaded(const model_name& tried, const failure& outcome);
 
@@ -38,8 +46,8 @@ private:
   bool load_on_miss_ = false;
   bool complete_ = true;
   std::vector<job_ptr> early_; ///< came before the table was complete
-  std::unordered_map<std::string, std::vector<model_ptr>> routes_; ///< versions of each model
-  std::unordered_map<std::string, std::vector<job_ptr>> waiting_;  ///< for a load under way
+  std::unordered_map<std::string, table_entry> routes_;
+  std::unordered_map<std::string, std::vector<job_ptr>> waiting_; ///< for a load under way
 };
 
 /// Spawn with `sys.spawn(router, shared, load_on_miss, complete)`.

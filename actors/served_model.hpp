@@ -6,6 +6,7 @@
 #include "runtime/exec/signature.hpp"
 #include "runtime/placement/executable.hpp"
 #include "runtime/placement/load.hpp"
+#include "runtime/placement/version_rules.hpp"
 #include "runtime/telemetry/probe.hpp"
 
 #include <cstdint>
@@ -47,5 +48,14 @@ struct served_model {
 };
 
 using model_ptr = std::shared_ptr<const served_model>;
+
+/// The versions of a model that are served together, and how requests are spread over them.
+struct model_routes {
+  std::string name;
+  std::vector<model_ptr> versions;
+  placement::version_rules rules;
+};
+
+using routes_ptr = std::shared_ptr<const model_routes>;
 
 } // namespace troupe::actors

@@ -24,6 +24,11 @@ void stage_table::clear_all() {
   lock.unlock();
 }
 
+bool stage_table::holds(stage_id id) const {
+  std::shared_lock lock(mutex_);
+  return stages_.contains(id);
+}
+
 caf::strong_actor_ptr stage_table::find(stage_id id) const {
   std::shared_lock lock(mutex_);
   const auto at = stages_.find(id);

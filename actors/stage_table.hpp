@@ -24,6 +24,8 @@ public:
   void clear(stage_id id);
   void clear_all();
 
+  /// Whether anybody is there.
+  [[nodiscard]] bool holds(stage_id id) const;
   /// A null handle if nobody is there.
   template <class Handle>
   [[nodiscard]] Handle get(stage_id id) const {

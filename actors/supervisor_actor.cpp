@@ -126,15 +126,20 @@ void supervisor_state::halt(stage_id id) {
   tell<batcher_actor>(*shared_, id, retire_atom_v);
 }
 
-// A batcher leaves by itself, a stage is asked to.
+// A batcher first works through what it was sent before it left the table.
 void supervisor_state::retire(stage_id id) {
   const auto gone = children_.extract(id);
   if (gone.empty())
     return;
   self_->demonitor(gone.mapped().address);
-  if (auto handle = caf::actor_cast<caf::strong_actor_ptr>(gone.mapped().address))
-    caf::anon_send_exit(handle, caf::exit_reason::user_shutdown);
   shared_->stages->clear(id);
+  const auto handle = caf::actor_cast<caf::strong_actor_ptr>(gone.mapped().address);
+  if (!handle)
+    return;
+  if (gone.mapped().on_device != 0)
+    caf::anon_send(caf::actor_cast<batcher_actor>(handle), halt_atom_v);
+  else
+    caf::anon_send_exit(handle, caf::exit_reason::user_shutdown);
 }
 
 void supervisor_state::stop() {

@@ -1,44 +1,16 @@
 #include "runtime/repository/configure.hpp"
 
+#include "runtime/repository/parameter_text.hpp"
+
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
+#include <array>
 #include <string_view>
 
 namespace troupe::repository {
 
 namespace {
-
-std::vector<std::string> split(std::string_view text, char by) {
-  std::vector<std::string> parts;
-  while (!text.empty()) {
-    const auto end = std::min(text.find(by), text.size());
-    auto part = text.substr(0, end);
-    while (!part.empty() && part.front() == ' ')
-      part.remove_prefix(1);
-    while (!part.empty() && part.back() == ' ')
-      part.remove_suffix(1);
-    parts.emplace_back(part);
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return parts;
-}
-
-result<std::vector<std::int64_t>> numbers(const std::string& key, const std::string& text) {
-  constexpr std::int64_t largest = std::int64_t{1} << 31;
-  std::vector<std::int64_t> made;
-  for (const auto& part : split(text, ',')) {
-    std::int64_t number = 0;
-    const auto* end = part.data() + part.size();
-    const auto [at, failed] = std::from_chars(part.data(), end, number);
-    if (failed != std::errc{} || at != end || number < 1 || number > largest)
-      return fail(errc::invalid_argument,
-                  "{}: expected positive numbers split by commas, got \"{}\"", key, text);
-    made.push_back(number);
-  }
-  return made;
-}
 
 result<void> merge_tensor(tensor_signature& into, const tensor_config& from, bool batched,
                           const std::string& what) {
@@ -150,7 +122,7 @@ result<void> set_batching(configured_model& made, const model_folder& of,
   }
   if (const auto at = of.config.parameters.find("troupe.slo_ms");
       at != of.config.parameters.end()) {
-    auto slo = numbers("troupe.slo_ms", at->second);
+    auto slo = parse_numbers("troupe.slo_ms", at->second);
     if (!slo || slo->size() != 1)
       return fail(errc::invalid_argument,
                   "model {}: troupe.slo_ms: expected one positive number, got \"{}\"", of.name,
@@ -165,12 +137,14 @@ result<void> set_batching(configured_model& made, const model_folder& of,
 
 result<void> set_parameters(configured_model& made, const model_folder& of) {
   constexpr std::string_view warm_up = "troupe.warmup.";
+  constexpr std::array<std::string_view, 6> read_elsewhere{
+      "troupe.batching", "troupe.buckets", "troupe.batch_invariant",
+      "troupe.slo_ms",   "troupe.labels",  "troupe.split"};
   for (const auto& [key, value] : of.config.parameters) {
-    if (!key.starts_with("troupe.") || key == "troupe.batching" || key == "troupe.buckets"
-        || key == "troupe.batch_invariant" || key == "troupe.slo_ms")
+    if (!key.starts_with("troupe.") || std::ranges::count(read_elsewhere, key) > 0)
       continue;
     if (key == "troupe.softmax") {
-      made.softmax = split(value, ',');
+      made.softmax = split_list(value);
       for (const auto& name : made.softmax)
         if (std::none_of(made.io.outputs.begin(), made.io.outputs.end(),
                          [&](const auto& one) { return one.name == name; }))
@@ -180,14 +154,14 @@ result<void> set_parameters(configured_model& made, const model_folder& of) {
     }
     const auto input = key.starts_with(warm_up) ? key.substr(warm_up.size()) : std::string{};
     if (input.empty())
-      return fail(errc::invalid_argument,
-                  "model {}: unknown parameter \"{}\"; known are troupe.softmax, troupe.batching, "
-                  "troupe.slo_ms, troupe.buckets, troupe.batch_invariant, troupe.warmup.INPUT",
-                  of.name, key);
+      return fail(
+          errc::invalid_argument,
+          "model {}: unknown parameter \"{}\"; known are troupe.softmax, troupe.warmup.INPUT, {}",
+          of.name, key, fmt::join(read_elsewhere, ", "));
     if (std::none_of(made.io.inputs.begin(), made.io.inputs.end(),
                      [&](const auto& one) { return one.name == input; }))
       return fail(errc::invalid_argument, "model {}: {}: no input \"{}\"", of.name, key, input);
-    auto dims = numbers(key, value);
+    auto dims = parse_numbers(key, value);
     if (!dims)
       return propagate(std::move(dims));
     made.warm_up[input].assign(dims->begin(), dims->end());
@@ -203,7 +177,7 @@ result<std::vector<std::int64_t>> batch_buckets(const model_folder& of) {
     buckets = of.config.dynamic_batching->preferred;
   if (const auto at = of.config.parameters.find("troupe.buckets");
       at != of.config.parameters.end()) {
-    auto more = numbers("troupe.buckets", at->second);
+    auto more = parse_numbers("troupe.buckets", at->second);
     if (!more)
       return more;
     buckets.insert(buckets.end(), more->begin(), more->end());

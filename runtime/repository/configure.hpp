@@ -37,8 +37,8 @@ struct configured_model {
 /// Puts a model file's signature under its configuration. A mismatch of names, types or dims is
 /// invalid_argument. Without max_batch_size a model batches only if its rows are independent
 /// (`why_rows_depend` is empty) and axis 0 of all its tensors is free.
-/// Parameters followed: troupe.softmax, troupe.batching, troupe.slo_ms, troupe.buckets,
-/// troupe.batch_invariant, troupe.warmup.INPUT; any other troupe.* is invalid_argument.
+/// Parameters followed here: troupe.softmax, troupe.batching, troupe.slo_ms, troupe.warmup.INPUT; a
+/// troupe.* that nobody follows is invalid_argument.
 [[nodiscard]] result<configured_model> configure(const model_folder& of, const signature& declared,
                                                  const std::string& why_rows_depend,
                                                  const serving_defaults& defaults);

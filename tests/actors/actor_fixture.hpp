@@ -54,13 +54,37 @@ struct actor_fixture {
     BOOST_TEST(shared->budget->bytes() == 0u, "no unit was lost");
   }
 
+  /// What `load` makes: the identity, on every device.
+  struct model_spec {
+    batching::policy policy;
+    std::int64_t max_batch = 256;
+    std::int64_t queue_rows = 4096;
+    std::string name = "m";
+    std::vector<std::string> versions{"1"};
+    placement::version_rules rules{};
+  };
+
+  /// A further device, with work of its own.
+  std::shared_ptr<work_list> add_device() {
+    auto list = std::make_shared<work_list>();
+    list->while_running = [this] { scheduler.advance_time(run_time); };
+    more.push_back(std::make_shared<fake_device>(list));
+    parts.devices.push_back(more.back());
+    return list;
+  }
+
   /// Starts everything and loads the identity model `m`.
   void start(batching::policy policy, std::int64_t max_batch = 256,
              std::int64_t queue_rows = 4096) {
+    boot();
+    load({policy, max_batch, queue_rows});
+  }
+
+  void boot() {
     auto children = wire(shared, parts, {.detached = false, .storages = 1});
     shared->offload = [](const std::function<void()>& computation) { computation(); };
     for (auto& child : children) {
-      if (child.name.starts_with("memory"))
+      if (child.name.starts_with("memory") && memory == 0)
         memory = child.id;
       child.spawn = [this, spawn = std::move(child.spawn)](caf::actor_system& in) {
         BOOST_TEST(!!shared->stages->get<supervisor_actor>(shared->supervisor),
@@ -70,22 +94,28 @@ struct actor_fixture {
     }
     root = system.spawn(supervisor, shared, std::move(children));
     scheduler.run();
+  }
+
+  void load(const model_spec& spec) {
     auto asked = std::make_shared<load_request>();
-    asked->name = "m";
+    asked->name = spec.name;
     asked->load = [=, this]() -> result<std::vector<loaded_model>> {
-      loaded_model model;
-      model.version = "1";
-      const auto identity = std::make_shared<identity_executable>(device, work);
-      for (std::int64_t rows = 1; rows <= planned_up_to; rows *= 2)
-        BOOST_REQUIRE(identity->prepare(std::vector{shape{rows, 2}}));
-      model.on = {identity};
-      model.io = model.on[0]->io();
-      model.io.max_batch_size = max_batch;
-      model.settings.batching = policy;
-      model.settings.max_queue_rows = queue_rows;
-      model.settings.priorities = priorities;
-      model.weight_bytes = 4096;
-      return std::vector{model};
+      std::vector<loaded_model> made;
+      for (const auto& version : spec.versions) {
+        auto& model = made.emplace_back();
+        model.version = version;
+        model.on.push_back(identity_on(device));
+        for (const auto& further : more)
+          model.on.push_back(identity_on(further));
+        model.io = model.on[0]->io();
+        model.io.max_batch_size = spec.max_batch;
+        model.settings.batching = spec.policy;
+        model.settings.max_queue_rows = spec.queue_rows;
+        model.settings.priorities = priorities;
+        model.weight_bytes = 4096;
+        model.rules = spec.rules;
+      }
+      return made;
     };
     bool loaded = false;
     asked->done = [&](const result<void>& outcome) {
@@ -98,9 +128,35 @@ struct actor_fixture {
     BOOST_REQUIRE(loaded);
   }
 
+  std::shared_ptr<identity_executable> identity_on(const std::shared_ptr<fake_device>& on) const {
+    auto made = std::make_shared<identity_executable>(on, on->work());
+    for (std::int64_t rows = 1; rows <= planned_up_to; rows *= 2)
+      BOOST_REQUIRE(made->prepare(std::vector{shape{rows, 2}}));
+    return made;
+  }
+
   /// Sends a request of `rows` rows, each two numbers that begin with `value`.
   std::shared_ptr<job::impl> infer(const std::string& name, std::int64_t rows = 1, float value = 1,
                                    duration deadline = 60s, std::uint32_t priority = 0) {
+    auto asked = make(name, rows, value, deadline, priority);
+    hand_on(*shared, shared->router, asked);
+    scheduler.run();
+    return asked;
+  }
+
+  /// The same with something else about it.
+  std::shared_ptr<job::impl> infer(const std::string& name,
+                                   const std::function<void(inference_request&)>& change) {
+    auto asked = make(name);
+    change(asked->request);
+    hand_on(*shared, shared->router, asked);
+    scheduler.run();
+    return asked;
+  }
+
+  /// Makes the request without sending it.
+  std::shared_ptr<job::impl> make(const std::string& name, std::int64_t rows = 1, float value = 1,
+                                  duration deadline = 60s, std::uint32_t priority = 0) {
     inference_request request;
     request.model_name = "m";
     request.id = name;
@@ -114,7 +170,7 @@ struct actor_fixture {
         {"x", tensor{dtype::float32, {rows, 2}, {std::move(block), {data, bytes}}}, {}});
     auto units = shared->budget->admit(bytes);
     BOOST_REQUIRE(units);
-    auto asked = job::impl::make(
+    return job::impl::make(
         std::move(request),
         [this, name](response_part part, bool final) {
           BOOST_TEST(final);
@@ -122,9 +178,6 @@ struct actor_fixture {
           answers.emplace(name, std::move(part));
         },
         std::make_shared<shared_units>(std::move(*units)), shared->live, clock->now() + deadline);
-    hand_on(*shared, shared->router, asked);
-    scheduler.run();
-    return asked;
   }
 
   static constexpr auto run_time = 30ms; ///< of every piece of work: longer than planning takes
@@ -175,10 +228,11 @@ struct actor_fixture {
   std::int64_t planned_up_to = 256;    ///< rows for which there is a plan from the beginning
   std::shared_ptr<work_list> work = std::make_shared<work_list>();
   std::shared_ptr<fake_device> device = std::make_shared<fake_device>(work);
+  std::vector<std::shared_ptr<fake_device>> more; ///< devices beside `device`
   std::shared_ptr<turned_clock> clock = std::make_shared<turned_clock>();
   std::map<std::string, response_part> answers;
   commons_ptr shared = std::make_shared<commons>();
-  stage_id memory = 0; ///< of the device
+  stage_id memory = 0; ///< of the first device
   system_parts parts;
   caf::actor_system_config config;
   caf::actor_system system;

@@ -94,6 +94,7 @@ public:
 
   const device_properties& properties() const noexcept override { return about_; }
   device_properties& about() noexcept { return about_; }
+  const std::shared_ptr<work_list>& work() const noexcept { return to_; }
   result<std::unique_ptr<buffer>> allocate(std::size_t bytes) override {
     return std::make_unique<heap_buffer>(bytes);
   }

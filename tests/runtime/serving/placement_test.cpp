@@ -39,14 +39,6 @@ BOOST_AUTO_TEST_CASE(a_request_goes_where_it_is_answered_first) {
   BOOST_TEST(earliest(both, 1, now) == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(without_a_version_asked_for_the_highest_number_serves) {
-  const std::array<std::string, 3> versions{"9", "10", "2"};
-  BOOST_TEST(*choose_version(versions, "") == 1u);
-  BOOST_TEST(*choose_version(versions, "2") == 2u);
-  BOOST_TEST(!choose_version(versions, "3").has_value());
-  BOOST_TEST(!choose_version({}, "").has_value());
-}
-
 BOOST_AUTO_TEST_CASE(quantiles_are_right_to_an_eighth) {
   telemetry::histogram seen;
   BOOST_TEST(seen.quantile(0.5) == 0u);
