@@ -16,16 +16,20 @@ HWY_BEFORE_NAMESPACE();
 namespace troupe::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Activations that cost far more than a call.
+/// Activations that cost far more than a call; several at a time, so that one waits for others.
 template <class D, class V = hn::Vec<D>>
-HWY_NOINLINE V apply_activation(D d, post_op_kind kind, V x) {
+HWY_NOINLINE void apply_activation(D d, post_op_kind kind, V* values, int count) {
+  const auto each = [&](const auto& of) HWY_ATTR {
+    for (int i = 0; i < count; ++i)
+      values[i] = of(values[i]);
+  };
   switch (kind) {
-    case post_op_kind::sigmoid: return sigmoid(d, x);
-    case post_op_kind::tanh: return tanh(d, x);
-    case post_op_kind::silu: return hn::Mul(x, sigmoid(d, x));
-    case post_op_kind::gelu_erf: return gelu(d, x);
-    case post_op_kind::gelu_tanh: return gelu_tanh(d, x);
-    default: return x;
+    case post_op_kind::sigmoid: each([&](V x) HWY_ATTR { return sigmoid(d, x); }); break;
+    case post_op_kind::tanh: each([&](V x) HWY_ATTR { return tanh(d, x); }); break;
+    case post_op_kind::silu: each([&](V x) HWY_ATTR { return hn::Mul(x, sigmoid(d, x)); }); break;
+    case post_op_kind::gelu_erf: each([&](V x) HWY_ATTR { return gelu(d, x); }); break;
+    case post_op_kind::gelu_tanh: each([&](V x) HWY_ATTR { return gelu_tanh(d, x); }); break;
+    default: break;
   }
 }
 
@@ -69,10 +73,7 @@ HWY_INLINE void apply_steps(D d, const fused_steps& fused,
           return hn::Add(x, hn::LoadU(d, operands[step] + offset + i * stride));
         });
         break;
-      default:
-        for (auto& value : values)
-          value = apply_activation(d, fused.steps[step].kind, value);
-        break;
+      default: apply_activation(d, fused.steps[step].kind, values, Count); break;
     }
   }
 }

@@ -5,12 +5,21 @@
 
 #include "kernels/cpu/fused_steps.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 namespace troupe::cpu::packed_product {
 
-inline constexpr std::int64_t group_rows = 24; ///< rows that meet a panel together
+inline constexpr std::int64_t least_rows = 24; ///< rows that meet a panel together, if there are
+
+/// How many rows of `inner` elements meet a panel together: as many as the second-level cache has
+/// room for beside it.
+[[nodiscard]] constexpr std::int64_t group_rows_for(std::int64_t inner) noexcept {
+  constexpr std::int64_t room = 36 * 1024, most = 96; // floats; rows
+  return std::clamp(room / std::max<std::int64_t>(inner, 1) / least_rows * least_rows, least_rows,
+                    most);
+}
 
 /// Columns of the right-hand side side by side, in vectors; stored a row after the other.
 struct panel {

@@ -9,8 +9,11 @@
 #include <hwy/highway.h>
 
 #include "kernels/cpu/fused_steps-inl.hpp"
+#include "kernels/cpu/matmul/tile-inl.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <span>
 #include <utility>
 
 HWY_BEFORE_NAMESPACE();
@@ -22,70 +25,64 @@ using namespace packed_product;
 using tag = hn::ScalableTag<float>;
 using vector = hn::Vec<tag>;
 
-// Accumulators fill the registers beside a row of the panel and one element of the left side.
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SCALAR
-constexpr int widest = 2;
 constexpr panel_vectors best{2, 2};
-constexpr std::int64_t tile_rows[widest] = {12, 6};
 #else
-constexpr int widest = 4;
 constexpr panel_vectors best{4, 3};
-constexpr std::int64_t tile_rows[widest] = {12, 12, 8, 6};
 #endif
 constexpr int most_rows = 12;
 constexpr std::int64_t line_floats = 16;
 
-/// What will be needed soon: a hardware prefetcher sees short runs only. `lines` of what is read
-/// next, and the rows that results go to.
+/// What will be needed soon: a hardware prefetcher sees short runs only, and none across pages.
 struct upcoming {
-  const float* left = nullptr;
+  const float* left = nullptr; ///< `lines` of what is read next on the left side
   std::int64_t lines = 0;
-  const float* out = nullptr;
-  std::int64_t out_stride = 0;
+  const float* right = nullptr; ///< on the right side, a place `right_step` floats on for each k
+  std::int64_t right_step = 0;
 };
 
-/// Rows x Width vectors: out = left * panel.
+/// Where a tile's results go.
+struct destination {
+  float* out = nullptr;
+  std::int64_t stride = 0;
+  const float* bias = nullptr;     ///< one for each column; may be null
+  const float* residual = nullptr; ///< lies as `out` does, or there; may be null
+};
+
+/// Rows x Width vectors: out = left * panel + bias + residual.
 template <int Rows, int Width>
-HWY_NOINLINE void tile(const float* HWY_RESTRICT left, std::int64_t left_stride,
-                       const float* HWY_RESTRICT panel, std::int64_t inner, float* HWY_RESTRICT out,
-                       std::int64_t out_stride, const upcoming& next) {
+HWY_NOINLINE void tile(const tile_sides& of, const destination& to, const upcoming& next) {
   const tag d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  for (int r = 0; next.out != nullptr && r < Rows; ++r)
+  for (int r = 0; r < Rows; ++r)
     for (int c = 0; c < Width; ++c)
-      hwy::Prefetch(next.out + r * next.out_stride + c * lanes);
+      hwy::Prefetch(to.out + r * to.stride + c * lanes);
   for (std::int64_t line = 0; line < next.lines; ++line)
     hwy::Prefetch(next.left + line * line_floats);
-  vector sums[Rows][Width];
-  HWY_UNROLL(12)
-  for (int r = 0; r < Rows; ++r) {
-    HWY_UNROLL(4)
-    for (int c = 0; c < Width; ++c)
-      sums[r][c] = hn::Zero(d);
-  }
-  for (std::int64_t k = 0; k < inner; ++k, panel += Width * lanes) {
-    vector row[Width];
-    HWY_UNROLL(4)
-    for (int c = 0; c < Width; ++c)
-      row[c] = hn::LoadU(d, panel + c * lanes);
-    HWY_UNROLL(12)
-    for (int r = 0; r < Rows; ++r) {
-      const auto element = hn::Set(d, left[r * left_stride + k]);
-      HWY_UNROLL(4)
-      for (int c = 0; c < Width; ++c)
-        sums[r][c] = hn::MulAdd(element, row[c], sums[r][c]);
-    }
-  }
-  HWY_UNROLL(12)
-  for (int r = 0; r < Rows; ++r) {
-    HWY_UNROLL(4)
-    for (int c = 0; c < Width; ++c)
-      hn::StoreU(sums[r][c], d, out + r * out_stride + c * lanes);
-  }
+  multiply_tile<Rows, Width>(
+      of, [&](std::int64_t k) HWY_ATTR { hwy::Prefetch(next.right + k * next.right_step); },
+      [&](vector(&sums)[Rows][Width]) HWY_ATTR {
+        HWY_UNROLL(4)
+        for (int c = 0; c < Width; ++c) {
+          const auto bias = to.bias != nullptr ? hn::LoadU(d, to.bias + c * lanes) : hn::Zero(d);
+          HWY_UNROLL(12)
+          for (int r = 0; r < Rows; ++r)
+            sums[r][c] = hn::Add(sums[r][c], bias);
+        }
+        HWY_UNROLL(12)
+        for (int r = 0; r < Rows; ++r) {
+          HWY_UNROLL(4)
+          for (int c = 0; c < Width; ++c) {
+            const auto at = r * to.stride + c * lanes;
+            if (to.residual != nullptr)
+              sums[r][c] = hn::Add(sums[r][c], hn::LoadU(d, to.residual + at));
+            hn::StoreU(sums[r][c], d, to.out + at);
+          }
+        }
+      });
 }
 
-using tile_function = void (*)(const float*, std::int64_t, const float*, std::int64_t, float*,
-                               std::int64_t, const upcoming&);
+using tile_function = void (*)(const tile_sides&, const destination&, const upcoming&);
 
 template <int Width, std::size_t... Rows>
 constexpr std::array<tile_function, most_rows + 1> tiles_of(std::index_sequence<Rows...>) {
@@ -100,26 +97,26 @@ constexpr auto all_tiles(std::index_sequence<Widths...>) {
       std::make_index_sequence<static_cast<std::size_t>(tile_rows[Widths])>{})...};
 }
 
-constexpr auto tiles = all_tiles(std::make_index_sequence<widest>{});
+constexpr auto tiles = all_tiles(std::make_index_sequence<widest_tile>{});
 
-// out = left * panel for any number of rows, in tiles of about the same height.
-void multiply(std::int64_t rows, const float* left, std::int64_t left_stride, const float* panel,
-              std::int64_t vectors, std::int64_t inner, float* out, std::int64_t out_stride,
+// The same for any number of rows, in tiles of about the same height.
+void multiply(std::int64_t rows, const tile_sides& of, std::int64_t vectors, const destination& to,
               const upcoming& next) {
   const auto& functions = tiles[static_cast<std::size_t>(vectors - 1)];
-  const auto most = tile_rows[vectors - 1];
-  const auto count = (rows + most - 1) / most;
+  const auto count = (rows + tile_rows[vectors - 1] - 1) / tile_rows[vectors - 1];
   for (std::int64_t i = 0; i < count; ++i) {
     const auto first = rows * i / count;
-    const auto height = rows * (i + 1) / count - first;
-    upcoming of_tile = next;
-    if (next.out != nullptr)
-      of_tile.out += first * next.out_stride;
-    of_tile.left += next.lines * i / count * line_floats;
-    of_tile.lines = next.lines * (i + 1) / count - next.lines * i / count;
-    functions[static_cast<std::size_t>(height)](left + first * left_stride, left_stride, panel,
-                                                inner, out + first * out_stride, out_stride,
-                                                of_tile);
+    auto sides = of;
+    sides.left += first * of.left_stride;
+    auto part = to;
+    part.out += first * to.stride;
+    if (to.residual != nullptr)
+      part.residual += first * to.stride;
+    auto soon = next;
+    soon.left += next.lines * i / count * line_floats;
+    soon.lines = next.lines * (i + 1) / count - next.lines * i / count;
+    soon.right += i * of.inner * next.right_step;
+    functions[static_cast<std::size_t>(rows * (i + 1) / count - first)](sides, part, soon);
   }
 }
 
@@ -211,36 +208,76 @@ struct range {
   std::int64_t begin, end;
 };
 
+// How steps are applied to results that are written.
+enum class ending : std::uint8_t {
+  in_tile,  ///< there are none but a residual
+  in_place, ///< results are written, and changed where they are
+  apart,    ///< results are kept apart until all that the steps read has been read
+};
+
+ending ending_of(const product& of) {
+  const auto adds = [](const post_op& step) { return step.kind == post_op_kind::add; };
+  const std::span steps{of.fused.steps.data(), of.fused.count};
+  const auto rest = steps.empty() || !adds(steps.front()) ? steps : steps.subspan(1);
+  if (rest.empty())
+    return ending::in_tile;
+  return std::ranges::none_of(rest, adds) ? ending::in_place : ending::apart;
+}
+
 void run_panels(const product& of, const tensors& with, range rows, range panels, float* scratch) {
   const tag d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   const auto inner = of.right.inner;
-  const bool bare = with.bias == nullptr && of.fused.count == 0;
+  const auto ends = ending_of(of);
+  const bool residual = of.fused.count > 0 && of.fused.steps[0].kind == post_op_kind::add;
+  auto rest = of; // what is left to do in place
+  if (residual && ends == ending::in_place) {
+    std::copy_n(of.fused.steps.begin() + 1, of.fused.count - 1, rest.fused.steps.begin());
+    --rest.fused.count;
+  }
+  auto bare = with;
+  bare.bias = nullptr;
+  bare.operands = {};
   const auto begin = static_cast<std::size_t>(panels.begin);
+  const auto group = group_rows_for(inner);
   for_each_cached(
       of.right.panels, begin, static_cast<std::size_t>(panels.end), inner * lanes,
       [&](std::size_t first, std::size_t last) HWY_ATTR {
-        for (auto row = rows.begin; row < rows.end; row += group_rows) {
-          const auto count = std::min(group_rows, rows.end - row);
+        for (auto row = rows.begin; row < rows.end; row += group) {
+          const auto count = std::min(group, rows.end - row);
           const float* left = with.left + row * of.left_stride;
           // The first range of panels reads the next rows for the first time: a share each.
-          const auto after = std::min(group_rows, rows.end - row - count);
+          const auto after = std::min(group, rows.end - row - count);
           const auto lines = first == begin ? after * of.left_stride / line_floats : 0;
           const auto share = lines / static_cast<std::int64_t>(last - first);
           for (auto index = first; index < last; ++index) {
             const auto& part = of.right.panels[index];
-            const upcoming next{left + count * of.left_stride
-                                    + static_cast<std::int64_t>(index - first) * share
-                                          * line_floats,
-                                share, with.out + row * of.out_stride + part.first, of.out_stride};
             const float* right = with.right + part.first * inner;
             const auto width = part.vectors * lanes;
-            if (bare && part.first + width <= of.right.columns) {
-              multiply(count, left, of.left_stride, right, part.vectors, inner,
-                       with.out + row * of.out_stride + part.first, of.out_stride, next);
+            upcoming next{left + count * of.left_stride
+                              + static_cast<std::int64_t>(index - first) * share * line_floats,
+                          share, right, 0};
+            if (row == rows.begin) { // the next panel is not in the cache yet
+              const auto high = tile_rows[part.vectors - 1];
+              next.right = right + width * inner;
+              next.right_step = width / ((count + high - 1) / high);
+            }
+            const tile_sides sides{left, of.left_stride, right, width, inner};
+            const auto place = row * of.out_stride + part.first;
+            if (part.first + width <= of.right.columns && ends != ending::apart) {
+              multiply(count, sides, part.vectors,
+                       {with.out + place, of.out_stride,
+                        with.bias != nullptr ? with.bias + part.first : nullptr,
+                        residual ? with.operands[0] + place : nullptr},
+                       next);
+              if (ends == ending::in_place)
+                finish(rest, bare, {row, count, part.first, part.vectors},
+                       [&](std::int64_t r, std::int64_t v) HWY_ATTR {
+                         return hn::LoadU(d, with.out + place + r * of.out_stride + v * lanes);
+                       });
               continue;
             }
-            multiply(count, left, of.left_stride, right, part.vectors, inner, scratch, width, next);
+            multiply(count, sides, part.vectors, {scratch, width}, next);
             finish(of, with, {row, count, part.first, part.vectors},
                    [&](std::int64_t r, std::int64_t v)
                        HWY_ATTR { return hn::Load(d, scratch + r * width + v * lanes); });
@@ -261,7 +298,7 @@ void run_member(const product& of, const tensors& with, std::int64_t member, std
                 float* workspace) {
   const auto panels = static_cast<std::int64_t>(of.right.panels.size());
   // Rows are shared out where there are enough of them, else columns.
-  const bool by_rows = of.rows >= 2 * group_rows * members || panels < members;
+  const bool by_rows = of.rows >= 2 * least_rows * members || panels < members;
   const range all_rows{0, of.rows};
   const range all_panels{0, panels};
   const auto share = [&](range of_all) {
