@@ -21,6 +21,7 @@ constexpr std::array once{
     pass{"find_layer_normalization", find_layer_normalization},
     pass{"find_hard_swish", find_hard_swish},
     pass{"find_gelu", find_gelu},
+    pass{"fuse_attention", fuse_attention},
     pass{"remove_dead_nodes", remove_dead_nodes},
 };
 

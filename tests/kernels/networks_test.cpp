@@ -184,6 +184,85 @@ BOOST_AUTO_TEST_CASE(attention_candidates_agree) {
   check_candidates(together, "onednn:heads");
 }
 
+namespace {
+
+using perm = std::vector<std::int64_t>;
+
+// Two heads of queries for each of keys, a mask for each key and one for each query.
+kernel_case fused_attention(std::int64_t queries, std::int64_t keys, std::int64_t size,
+                            std::int64_t value_size, int threads) {
+  kernel_case node{.op_type = "Attention",
+                   .attributes = {},
+                   .inputs = {{2, queries, 6, size},
+                              {2, keys, 3, size},
+                              {2, 3, keys, value_size},
+                              {2, 1, 1, keys},
+                              {6, queries, 1}},
+                   .constant = {false, false, false, false, false},
+                   .output = {2, queries, 6, value_size},
+                   .threads = threads,
+                   .version = 1,
+                   .domain = "troupe"};
+  node.attributes.set("q_perm", perm{0, 2, 1, 3});
+  node.attributes.set("k_perm", perm{0, 2, 1, 3});
+  node.attributes.set("v_perm", perm{0, 1, 2, 3});
+  node.attributes.set("out_perm", perm{0, 2, 1, 3});
+  node.attributes.set("scale", 0.7F);
+  node.attributes.set("steps", perm{0, 0});
+  node.attributes.set("otherwise", floats{0, 0});
+  return node;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(blocks_of_queries_agree_with_the_definition) {
+  for (const int threads : {1, 2})
+    for (const std::int64_t queries : {1, 2, 3, 24, 61})
+      for (const std::int64_t keys : {1, 5, 33, 64})
+        for (const std::int64_t size : {1, 7, 32})
+          check_candidates(fused_attention(queries, keys, size, 65 - keys, threads), "blocks");
+  // More keys than values stay in the cache, and scores whose rows would share their places in it.
+  check_candidates(fused_attention(25, 2048, 8, 80, 2), "blocks");
+}
+
+BOOST_AUTO_TEST_CASE(queries_keys_and_values_may_share_a_tensor) {
+  kernel_case node{.op_type = "Attention",
+                   .attributes = {},
+                   .inputs = {{2, 30, 9, 16}, {2, 30, 9, 16}, {2, 30, 9, 16}},
+                   .constant = {false, false, false},
+                   .output = {2, 30, 3, 16},
+                   .version = 1,
+                   .domain = "troupe"};
+  for (const auto* of : {"q_perm", "k_perm", "v_perm", "out_perm"})
+    node.attributes.set(of, perm{0, 2, 1, 3});
+  node.attributes.set("heads", std::int64_t{3});
+  node.attributes.set("kv_heads", std::int64_t{3});
+  node.attributes.set("k_head", std::int64_t{3});
+  node.attributes.set("v_head", std::int64_t{6});
+  check_candidates(node, "blocks");
+  node.attributes.set("v_head", std::int64_t{7}); // beyond the tensor
+  const troupe::tests::candidate_runner runner{node};
+  troupe::weight_cache weights;
+  BOOST_TEST(!runner.run(0, weights).taken);
+}
+
+BOOST_AUTO_TEST_CASE(scores_stay_where_a_mask_says_so) {
+  const auto node = [](std::int64_t kind) {
+    op_case made{"Attention", 1};
+    made.in_domain("troupe");
+    for (const auto* of : {"q_perm", "k_perm", "v_perm", "out_perm"})
+      made.attribute(of, perm{0, 1, 2});
+    made.attribute("steps", perm{kind}).attribute("otherwise", floats{-1e30F});
+    made.input<float>({1, 2, 1}, {0, 0})
+        .input<float>({1, 3, 1}, {0, 0, 0})
+        .input<float>({1, 3, 1}, {2, 4, 9})
+        .truth({2, 3}, {1, 1, 0, 0, 0, 1});
+    return made;
+  };
+  node(1).check<float>({1, 2, 1}, {3, 9}, 1e-6);
+  node(2).check<float>({1, 2, 1}, {9, 3}, 1e-6);
+}
+
 BOOST_AUTO_TEST_CASE(heads_of_queries_share_those_of_keys) {
   op_case{"Attention", 23}
       .attribute("q_num_heads", std::int64_t{2})

@@ -2,6 +2,7 @@
 
 #include "kernels/cpu/tables/table.hpp"
 
+#include "kernels/cpu/attention/fused_form.hpp"
 #include "kernels/cpu/onednn_kernels.hpp"
 #include "kernels/cpu/reference_kernels.hpp"
 
@@ -19,6 +20,10 @@ constexpr std::array causal_conv{candidate{"reference", make_reference_causal_co
 constexpr std::array det{candidate{"reference", make_reference_det}};
 constexpr std::array dft{candidate{"reference", make_reference_dft}};
 constexpr std::array einsum{candidate{"reference", make_reference_einsum}};
+constexpr std::array fused_attention{
+    candidate{"blocks", make_blocked_fused_attention},
+    candidate{"reference", make_reference_fused_attention},
+};
 constexpr std::array group_normalization{
     candidate{"reference", make_reference_group_normalization}};
 constexpr std::array linear_attention{candidate{"reference", make_reference_linear_attention}};
@@ -61,6 +66,7 @@ constexpr std::array operators{
     operator_entry{"", "RotaryEmbedding", rotary_embedding, 3},
     operator_entry{"", "STFT", stft, 2},
     operator_entry{"", "SoftmaxCrossEntropyLoss", loss, 2},
+    operator_entry{"troupe", "Attention", fused_attention, 3},
 };
 
 } // namespace

@@ -1,5 +1,6 @@
 #include "runtime/graph/infer/inference.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace troupe::graph {
@@ -139,11 +140,46 @@ result<void> infer_causal_conv(inference& at) {
   return infer_same(at);
 }
 
+// The operator that fuse_attention puts in. kernels/cpu/attention/fused_form.hpp says what it is.
+result<void> infer_fused_attention(inference& at) {
+  const auto perm = at.attributes().integers("q_perm");
+  const auto v_perm = at.attributes().integers("v_perm");
+  const auto out_perm = at.attributes().integers("out_perm");
+  const auto rank = perm.size();
+  const auto fits = [rank](std::int64_t axis) {
+    return axis >= 0 && static_cast<std::size_t>(axis) < rank;
+  };
+  for (const auto* each : {&perm, &v_perm, &out_perm})
+    if ((rank != 3 && rank != 4) || each->size() != rank || !std::ranges::all_of(*each, fits))
+      return fail(errc::invalid_argument, "permutations of 3 or 4 axes expected");
+  for (const std::size_t input : {0U, 1U, 2U})
+    if (auto good = at.expect_rank(input, rank); !good)
+      return good;
+  const auto* q = at.dims(0);
+  const auto* v = at.dims(2);
+  if (q == nullptr || v == nullptr) {
+    at.set(0, at.type(0), at.unknown(rank));
+    return {};
+  }
+  symbolic_shape sorted;
+  for (std::size_t i = 0; i < rank; ++i)
+    sorted.push_back((*q)[static_cast<std::size_t>(perm[i])]);
+  sorted.back() = (*v)[static_cast<std::size_t>(v_perm.back())];
+  if (at.attributes().has("heads"))
+    sorted[rank - 3] = dim{at.attributes().integer("heads", 0)};
+  symbolic_shape out;
+  for (const auto axis : out_perm)
+    out.push_back(sorted[static_cast<std::size_t>(axis)]);
+  at.set(0, at.type(0), std::move(out));
+  return {};
+}
+
 constexpr std::array rules{
     infer_entry{"Attention", 3, 7, 4, infer_attention},
     infer_entry{"CausalConvWithState", 2, 4, 2, infer_causal_conv},
     infer_entry{"LinearAttention", 3, 6, 2, infer_linear_attention},
     infer_entry{"RotaryEmbedding", 3, 4, 1, infer_rotary_embedding},
+    infer_entry{"Attention", 3, 6, 1, infer_fused_attention, "troupe"},
 };
 
 } // namespace

@@ -2,6 +2,7 @@
 
 #include "runtime/graph/rows/row_rule.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace troupe::graph {
@@ -77,6 +78,36 @@ row_axis causal_conv(const row_step& at) {
   return 0;
 }
 
+// The rows are what the permutations put first: the batch, or heads of all batch entries together.
+row_axis fused_attention(const row_step& at) {
+  const auto& attributes = at.of.attributes;
+  const auto out_perm = attributes.integers("out_perm");
+  const std::array perms{attributes.integers("q_perm"), attributes.integers("k_perm"),
+                         attributes.integers("v_perm")};
+  for (std::size_t input = 0; input < perms.size(); ++input)
+    if (auto why = unless_rows(at, input, static_cast<std::size_t>(perms[input].front())))
+      return rows_mix(std::move(*why));
+  const auto heads = [&](std::size_t input) {
+    return (*at.dims(input))[static_cast<std::size_t>(perms[input].front())];
+  };
+  if (out_perm.size() == 3
+      && (at.dims(0) == nullptr || at.dims(1) == nullptr || heads(0) != heads(1)))
+    return rows_mix("several heads of queries read one of keys");
+  for (std::size_t input = perms.size(); input < at.inputs.size(); ++input) {
+    const bool whole = at.rank(input) == out_perm.size();
+    if (at.states[input].has_rows()) {
+      if (!whole || at.states[input].axis != 0)
+        return rows_mix("an operand of its scores has the rows elsewhere");
+      continue;
+    }
+    if (auto why = unless_shared(at, input))
+      return rows_mix(std::move(*why));
+    if (at.dims(input) == nullptr || (whole && at.dims(input)->front() != dim{1}))
+      return rows_mix("an operand of its scores has a batch of its own");
+  }
+  return static_cast<std::size_t>(std::ranges::find(out_perm, 0) - out_perm.begin());
+}
+
 constexpr std::size_t lacks_steps = 1;
 
 constexpr std::array rules{
@@ -87,6 +118,7 @@ constexpr std::array rules{
     row_entry{"LinearAttention", linear_attention},
     row_entry{.op_type = "RNN", .rule = recurrent, .later_outputs_lack = lacks_steps},
     row_entry{"RotaryEmbedding", rotary_embedding},
+    row_entry{"Attention", fused_attention, "troupe"},
 };
 
 } // namespace

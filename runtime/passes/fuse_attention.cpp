@@ -1,0 +1,324 @@
+// Attention as exporters write it, for heads in the third axis from the back,
+//
+//     MatMul(Softmax(steps(MatMul(q, k'))), v)
+//
+// becomes one operator "Attention" of the domain "troupe" (kernels/cpu/attention/fused_form.hpp).
+// The steps are a scale, which may also stand on q or k', then masks that are added or chosen by
+// Where. Transposes that bring heads forward or back are read and written through, so that queries
+// come from the projection as it lies and the context goes where the next one reads it.
+
+#include "runtime/passes/pass.hpp"
+
+#include "runtime/graph/dim_math.hpp"
+#include "runtime/passes/match.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace troupe::passes {
+
+namespace {
+
+using axes = std::vector<std::int64_t>;
+
+/// A value seen through transposes and factors: `scale` times `base`, whose axis `perm[i]` is seen
+/// as axis i.
+struct seen_value {
+  value_id base = no_value;
+  axes perm;
+  float scale = 1;
+};
+
+axes straight(std::size_t rank) {
+  axes made(rank);
+  std::iota(made.begin(), made.end(), 0);
+  return made;
+}
+
+axes perm_of(const node& transpose, std::size_t rank) {
+  auto perm = transpose.attributes.integers("perm");
+  if (perm.empty()) {
+    perm = straight(rank);
+    std::ranges::reverse(perm);
+  }
+  return perm;
+}
+
+std::optional<float> factor_of(const graph::graph& on, const node& of, value_id& x) {
+  if (of.op_type != "Mul" && of.op_type != "Div")
+    return std::nullopt;
+  const auto found = match_scalar(on, of);
+  if (!found || (of.op_type == "Div" && (found->scalar_first || found->number == 0)))
+    return std::nullopt;
+  x = found->x;
+  return of.op_type == "Mul" ? found->number : 1 / found->number;
+}
+
+// The last two axes swapped by way of a reshape to three axes, as a transpose of all of them.
+std::optional<value_id> swapped_by_reshapes(const rewriter& edit, const node& reshape) {
+  const auto& on = edit.on();
+  const auto* transpose = edit.plain_producer(reshape.inputs[0], "Transpose");
+  if (transpose == nullptr || perm_of(*transpose, 3) != axes{0, 2, 1})
+    return std::nullopt;
+  const auto* before = edit.plain_producer(transpose->inputs[0], "Reshape");
+  if (before == nullptr)
+    return std::nullopt;
+  const auto x = before->inputs[0];
+  const auto& from = on.values[x].dims;
+  const auto& to = on.values[reshape.outputs.front()].dims;
+  const auto& flat = on.values[before->outputs.front()].dims;
+  const bool same = from && to && flat && from->size() == 4 && to->size() == 4 && flat->size() == 3
+                    && (*from)[0] == (*to)[0] && (*from)[1] == (*to)[1] && (*from)[2] == (*to)[3]
+                    && (*from)[3] == (*to)[2] && (*flat)[1] == (*from)[2]
+                    && (*flat)[2] == (*from)[3];
+  return same ? std::optional{x} : std::nullopt;
+}
+
+seen_value see_through(const rewriter& edit, value_id of, std::size_t rank) {
+  seen_value seen{of, straight(rank)};
+  for (const auto* by = edit.plain_producer(of); by != nullptr;
+       by = edit.plain_producer(seen.base)) {
+    axes perm;
+    auto next = by->inputs.empty() ? no_value : by->inputs[0];
+    if (by->op_type == "Transpose") {
+      perm = perm_of(*by, rank);
+    } else if (const auto factor = factor_of(edit.on(), *by, next)) {
+      seen.scale *= *factor;
+    } else if (const auto x =
+                   by->op_type == "Reshape" ? swapped_by_reshapes(edit, *by) : std::nullopt) {
+      perm = {0, 1, 3, 2};
+      next = *x;
+    } else {
+      break;
+    }
+    for (auto& axis : seen.perm)
+      axis = perm.empty() ? axis : perm[static_cast<std::size_t>(axis)];
+    seen.base = next;
+  }
+  return seen;
+}
+
+/// What happens to the scores on the way to the softmax, last step first.
+struct score_path {
+  value_id product = no_value; ///< what the scores are before
+  float scale = 1;
+  bool scaled = false;
+  axes kinds;
+  std::vector<float> otherwise;
+  std::vector<value_id> operands;
+
+  void add(std::int64_t kind, float value, value_id operand) {
+    kinds.push_back(kind);
+    otherwise.push_back(value);
+    operands.push_back(operand);
+  }
+};
+
+constexpr std::size_t most_steps = 3;
+
+class matcher {
+public:
+  explicit matcher(rewriter& edit) : edit_{edit}, on_{edit.on()} {}
+
+  // Rewrites the attention around a softmax.
+  bool rewrite(const node& softmax) {
+    if (!finds_product(softmax))
+      return false;
+    const auto path = scores_from(softmax.inputs[0], {});
+    const auto* product = path ? edit_.plain_producer(path->product, "MatMul") : nullptr;
+    if (product == nullptr)
+      return false;
+    auto q = see_through(edit_, product->inputs[0], rank_);
+    auto k = see_through(edit_, product->inputs[1], rank_);
+    const auto v = see_through(edit_, values_, rank_);
+    std::swap(k.perm[rank_ - 1], k.perm[rank_ - 2]);
+    if (v.scale != 1 || !fit(q, k, v))
+      return false;
+    auto last = context_;
+    auto out_perm = output_axes(last);
+    node made{.name = on_.nodes[last].name,
+              .domain = "troupe",
+              .op_type = "Attention",
+              .version = 1,
+              .attributes = {},
+              .inputs = {q.base, k.base, v.base},
+              .outputs = {},
+              .post_ops = {}};
+    made.attributes.set("q_perm", q.perm);
+    made.attributes.set("k_perm", k.perm);
+    made.attributes.set("v_perm", v.perm);
+    made.attributes.set("out_perm", std::move(out_perm));
+    made.attributes.set("scale", q.scale * k.scale * path->scale);
+    made.attributes.set("steps", axes{path->kinds.rbegin(), path->kinds.rend()});
+    made.attributes.set("otherwise",
+                        std::vector<float>{path->otherwise.rbegin(), path->otherwise.rend()});
+    made.attributes.set("zero_if_blind", std::int64_t{blind_gives_zeros_ ? 1 : 0});
+    made.inputs.insert(made.inputs.end(), path->operands.rbegin(), path->operands.rend());
+    edit_.replace_node(last, std::move(made));
+    return true;
+  }
+
+private:
+  // The product of the softmax of the last axis with the values, and what is between them.
+  bool finds_product(const node& softmax) {
+    const auto& dims = on_.values[softmax.inputs[0]].dims;
+    if (!dims || (dims->size() != 3 && dims->size() != 4)
+        || on_.values[softmax.inputs[0]].type != dtype::float32)
+      return false;
+    rank_ = dims->size();
+    const auto last = static_cast<std::int64_t>(rank_) - 1;
+    const auto axis = softmax.attributes.integer("axis", softmax.version < 13 ? 1 : -1);
+    auto weights = softmax.outputs.front();
+    if (axis != -1 && axis != last)
+      return false;
+    if (const auto kept = zeros_for_nan(weights); kept) {
+      weights = *kept;
+      blind_gives_zeros_ = true;
+    }
+    if (edit_.is_output(weights) || edit_.uses(weights) != 1)
+      return false;
+    context_ = edit_.readers(weights).front();
+    const auto& product = on_.nodes[context_];
+    if (!product.domain.empty() || product.op_type != "MatMul" || !product.post_ops.empty()
+        || product.inputs[0] != weights)
+      return false;
+    values_ = product.inputs[1];
+    return true;
+  }
+
+  // Where(IsNaN(x), 0, x), if that is all that reads x.
+  std::optional<value_id> zeros_for_nan(value_id x) const {
+    if (edit_.is_output(x) || edit_.uses(x) != 2)
+      return std::nullopt;
+    for (const auto reader : edit_.readers(x)) {
+      const auto& choice = on_.nodes[reader];
+      if (!choice.domain.empty() || choice.op_type != "Where" || choice.inputs[2] != x
+          || scalar_in(on_, choice.inputs[1]) != 0.0F)
+        continue;
+      const auto* test = edit_.plain_producer(choice.inputs[0], "IsNaN");
+      if (test != nullptr && test->inputs[0] == x && edit_.uses(choice.inputs[0]) == 1)
+        return choice.outputs.front();
+    }
+    return std::nullopt;
+  }
+
+  // Back from `scores`, which only the path reads, to a product; of two sides of an addition the
+  // first that leads to one.
+  std::optional<score_path> scores_from(value_id scores, score_path path) const {
+    const auto* by = edit_.plain_producer(scores);
+    if (by == nullptr || edit_.uses(scores) != 1)
+      return std::nullopt;
+    if (by->op_type == "MatMul") {
+      path.product = scores;
+      return path;
+    }
+    auto x = no_value;
+    if (const auto factor = factor_of(on_, *by, x)) {
+      path.scale *= *factor;
+      path.scaled = true;
+      return scores_from(x, std::move(path));
+    }
+    if (path.scaled || path.kinds.size() == most_steps)
+      return std::nullopt; // a step in front of the scale
+    if (by->op_type == "Add") {
+      for (const std::size_t side : {0U, 1U}) {
+        if (!reaches_all(by->inputs[1 - side], by->inputs[side], dtype::float32))
+          continue;
+        auto longer = path;
+        longer.add(0, 0, by->inputs[1 - side]);
+        if (auto found = scores_from(by->inputs[side], std::move(longer)))
+          return found;
+      }
+      return std::nullopt;
+    }
+    if (by->op_type == "Where")
+      for (const std::size_t side : {1U, 2U}) {
+        const auto number = scalar_in(on_, by->inputs[3 - side]);
+        if (!number || !reaches_all(by->inputs[0], by->inputs[side], dtype::boolean))
+          continue;
+        path.add(side == 1 ? 1 : 2, *number, by->inputs[0]);
+        return scores_from(by->inputs[side], std::move(path));
+      }
+    return std::nullopt;
+  }
+
+  // Whether an operand of that type broadcasts into the scores.
+  bool reaches_all(value_id operand, value_id scores, dtype type) const {
+    const auto& small = on_.values[operand].dims;
+    const auto& large = on_.values[scores].dims;
+    return small && large && large->size() == rank_ && on_.values[operand].type == type
+           && graph::broadcasts_into(*small, *large);
+  }
+
+  // Sizes of what is seen, as heads; nothing unless all of it is known as far as it must be.
+  std::optional<graph::symbolic_shape> sizes(const seen_value& of) const {
+    const auto& dims = on_.values[of.base].dims;
+    if (!dims || dims->size() != rank_ || on_.values[of.base].type != dtype::float32)
+      return std::nullopt;
+    graph::symbolic_shape sorted;
+    for (const auto axis : of.perm)
+      sorted.push_back((*dims)[static_cast<std::size_t>(axis)]);
+    return sorted;
+  }
+
+  bool fit(const seen_value& q, const seen_value& k, const seen_value& v) const {
+    const auto queries = sizes(q);
+    const auto keys = sizes(k);
+    const auto values = sizes(v);
+    if (!queries || !keys || !values)
+      return false;
+    const auto last = static_cast<std::int64_t>(rank_) - 1;
+    if (q.perm.back() != last || v.perm.back() != last
+        || (k.perm.back() != last && k.perm[rank_ - 2] != last))
+      return false;
+    const auto heads = rank_ - 3;
+    const bool one_for_all = rank_ == 4 && (*keys)[heads] == graph::dim{1};
+    const bool batches =
+        rank_ == 3 || ((*queries)[0] == (*keys)[0] && (*queries)[0] == (*values)[0]);
+    return batches && (*keys)[heads] == (*values)[heads]
+           && (one_for_all || (*keys)[heads] == (*queries)[heads])
+           && (*keys)[rank_ - 2] == (*values)[rank_ - 2] && keys->back() == queries->back();
+  }
+
+  // Where the context goes; `last` becomes the node that the operator stands for.
+  axes output_axes(node_id& last) const {
+    const auto context = on_.nodes[last].outputs.front();
+    auto perm = straight(rank_);
+    if (edit_.is_output(context) || edit_.uses(context) != 1)
+      return perm;
+    const auto reader = edit_.readers(context).front();
+    const auto& transpose = on_.nodes[reader];
+    if (!transpose.domain.empty() || transpose.op_type != "Transpose"
+        || !transpose.post_ops.empty())
+      return perm;
+    const auto moved = perm_of(transpose, rank_);
+    if (moved.back() != perm.back())
+      return perm;
+    last = reader;
+    return moved;
+  }
+
+  rewriter& edit_;
+  const graph::graph& on_;
+  std::size_t rank_ = 0;
+  value_id values_ = no_value;
+  node_id context_ = 0;
+  bool blind_gives_zeros_ = false;
+};
+
+} // namespace
+
+// What is no longer read is left to remove_dead_nodes.
+result<std::size_t> fuse_attention(graph::graph& on, const pass_context&) {
+  rewriter edit{on};
+  std::size_t fused = 0;
+  for (node_id id = 0; id < on.nodes.size(); ++id) {
+    const auto& of = on.nodes[id];
+    if (!of.removed && of.domain.empty() && of.op_type == "Softmax" && of.post_ops.empty())
+      fused += matcher{edit}.rewrite(on.nodes[id]) ? 1 : 0;
+  }
+  return fused;
+}
+
+} // namespace troupe::passes
