@@ -98,6 +98,12 @@ result<attribute> read_attribute(const AttributeProto& from, tensor_reader& tens
         return propagate(read);
       return **read;
     }
+    case AttributeProto::SPARSE_TENSOR: {
+      auto read = tensors.read_sparse(from.sparse_tensor());
+      if (!read)
+        return propagate(read);
+      return **read;
+    }
     case AttributeProto::TYPE_PROTO: {
       auto read = read_type(from.tp());
       if (!read)
@@ -162,6 +168,8 @@ result<attribute_map> read_attributes(const NodeProto& of, tensor_reader& tensor
 result<std::shared_ptr<const tensor>> constant_value(const attribute_map& attributes) {
   if (const auto* value = attributes.find<tensor>("value"))
     return std::make_shared<const tensor>(*value);
+  if (const auto* value = attributes.find<tensor>("sparse_value"))
+    return std::make_shared<const tensor>(*value);
   if (const auto* one = attributes.find<float>("value_float"))
     return one_axis(dtype::float32, std::span{one, 1}, true);
   if (const auto* one = attributes.find<std::int64_t>("value_int"))
@@ -174,8 +182,9 @@ result<std::shared_ptr<const tensor>> constant_value(const attribute_map& attrib
     return one_axis(dtype::int64, std::span<const std::int64_t>{*many}, false);
   if (const auto* many = attributes.find<std::vector<std::string>>("value_strings"))
     return text_tensor(*many, false);
-  return fail(errc::invalid_argument, "one of value, value_float(s), value_int(s), value_string(s) "
-                                      "expected, none found");
+  return fail(errc::invalid_argument,
+              "one of value, sparse_value, value_float(s), value_int(s), value_string(s) expected, "
+              "none found");
 }
 
 } // namespace troupe::onnx

@@ -4,6 +4,7 @@
 #include "runtime/onnx/import.hpp"
 #include "runtime/onnx/node_order.hpp"
 #include "runtime/onnx/onnx.pb.h"
+#include "runtime/onnx/raise_opset.hpp"
 #include "runtime/onnx/value_type.hpp"
 
 #include <algorithm>
@@ -72,8 +73,6 @@ std::optional<graph::value_id> graph_builder::find(const std::string& name) {
 }
 
 result<void> graph_builder::add_initializers(const GraphProto& of) {
-  if (of.sparse_initializer_size() > 0)
-    return fail(errc::unimplemented, "sparse initializers are not supported");
   for (const auto& stored : of.initializer()) {
     if (stored.name().empty())
       return fail(errc::invalid_argument, "an initializer has no name");
@@ -81,6 +80,15 @@ result<void> graph_builder::add_initializers(const GraphProto& of) {
     if (!read)
       return propagate(read);
     if (auto added = add_constant(stored.name(), std::move(*read)); !added)
+      return added;
+  }
+  for (const auto& stored : of.sparse_initializer()) {
+    if (stored.values().name().empty())
+      return fail(errc::invalid_argument, "a sparse initializer has no name");
+    auto read = tensors_.read_sparse(stored);
+    if (!read)
+      return propagate(read);
+    if (auto added = add_constant(stored.values().name(), std::move(*read)); !added)
       return added;
   }
   return {};
@@ -128,6 +136,10 @@ result<void> graph_builder::add_node(const scoped_node& from) {
   if (!version)
     return propagate(version);
   made.version = *version;
+  const bool old = made.domain.empty() && made.version < raised_opset;
+  if (old)
+    if (auto good = check_old_operator(made.op_type, made.version); !good)
+      return good;
   auto attributes = read_attributes(*from.proto, tensors_);
   if (!attributes)
     return propagate(attributes);
@@ -144,15 +156,18 @@ result<void> graph_builder::add_node(const scoped_node& from) {
     made.inputs.pop_back();
   if (auto added = add_subgraphs(from, made); !added)
     return added;
+  if (from.proto->output_size() == 0)
+    return fail(errc::invalid_argument, "it has no outputs");
+  made.name = from.proto->name().empty() ? fmt::format("{}_{}", made.op_type, from.proto->output(0))
+                                         : from.proto->name();
+  if (old)
+    if (auto done = raise_to_opset_7(made, built_); !done)
+      return done;
   for (const auto& name : from.proto->output()) {
     made.outputs.push_back(graph::no_value);
     if (!name.empty())
       ids_[name] = made.outputs.back() = built_.add_value({.name = name});
   }
-  if (made.outputs.empty())
-    return fail(errc::invalid_argument, "it has no outputs");
-  made.name = from.proto->name().empty() ? fmt::format("{}_{}", made.op_type, from.proto->output(0))
-                                         : from.proto->name();
   built_.add_node(std::move(made));
   return {};
 }

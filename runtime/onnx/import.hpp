@@ -11,8 +11,9 @@
 
 namespace troupe::onnx {
 
-/// Opsets of the default domain that nodes may be written for.
-inline constexpr int oldest_opset = 7;
+/// Opsets of the default domain that nodes may be written for; raise_opset.hpp is about those
+/// before 7.
+inline constexpr int oldest_opset = 1;
 inline constexpr int newest_opset = 28;
 
 /// Reads an ONNX model (https://onnx.ai/onnx/repo-docs/IR.html) into a graph: initializers and

@@ -13,7 +13,12 @@
 
 namespace troupe::onnx {
 
+class SparseTensorProto;
 class TensorProto;
+
+/// The most bytes that a model's sparse tensors may have as dense ones, together: a few bytes of a
+/// file can claim any size.
+inline constexpr std::uint64_t most_dense_bytes = std::uint64_t{256} << 20U;
 
 /// Where external data may lie. Locations are looked up in `beside`; what is found there, symbolic
 /// links followed, must lie in one of `within`.
@@ -40,6 +45,10 @@ public:
 
   /// invalid_argument names the tensor, what its dims and type need and what the file holds.
   [[nodiscard]] result<std::shared_ptr<const tensor>> read(const TensorProto& from);
+  /// A sparse tensor (https://onnx.ai/onnx/repo-docs/IR.html) as the dense one it stands for.
+  /// invalid_argument if indices are out of range or not in ascending order, resource_exhausted
+  /// beyond `most_dense_bytes`.
+  [[nodiscard]] result<std::shared_ptr<const tensor>> read_sparse(const SparseTensorProto& from);
 
 private:
   [[nodiscard]] result<shared_bytes> external(const TensorProto& from, std::uint64_t bytes);
@@ -47,6 +56,7 @@ private:
 
   byte_source& model_;
   external_places places_;
+  std::uint64_t dense_bytes_ = 0; // of sparse tensors so far
   std::map<std::string, std::unique_ptr<byte_source>> files_;
 };
 
