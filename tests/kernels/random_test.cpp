@@ -4,6 +4,7 @@
 #include <cmath>
 
 using troupe::attribute_map;
+using troupe::dtype;
 using troupe::cpu::random_source;
 using troupe::cpu::random_stream;
 using troupe::tests::op_case;
@@ -49,4 +50,27 @@ BOOST_AUTO_TEST_CASE(certain_events_happen_and_impossible_ones_do_not) {
       .attribute("mean", -1.0F)
       .attribute("scale", 0.0F)
       .check<double>({3}, {-1, -1, -1});
+}
+
+BOOST_AUTO_TEST_CASE(dropout_drops_where_it_trains_and_scales_what_it_keeps) {
+  attribute_map seeded;
+  seeded.set("seed", std::int64_t{5});
+  const auto stream = random_source{seeded}.next();
+  const std::vector<float> values{1, 2, 3, 4, 5, 6, 7, 8};
+  std::vector<float> dropped;
+  for (std::uint64_t i = 0; i < values.size(); ++i)
+    dropped.push_back(stream.uniform(i) >= 0.75 ? 4 * values[i] : 0);
+  const auto training = [&](float ratio, std::uint8_t mode) {
+    op_case made{"Dropout", 13};
+    made.attribute("seed", std::int64_t{5})
+        .input<float>({8}, values)
+        .input<float>({}, {ratio})
+        .truth({}, {mode});
+    return made;
+  };
+  training(0.75F, 1).check<float>({8}, dropped);
+  training(0.75F, 0).check<float>({8}, values);
+  training(0, 1).check<float>({8}, values);
+  BOOST_TEST(training(1, 1).launch_error(dtype::float32, {8}).find("[0, 1) expected, 1 found")
+             != std::string::npos);
 }

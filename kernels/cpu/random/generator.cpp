@@ -29,6 +29,10 @@ double random_stream::normal(std::uint64_t i) const noexcept {
 }
 
 random_source::random_source(const attribute_map& attributes) {
+  if (const auto* whole = attributes.find<std::int64_t>("seed"); whole != nullptr) {
+    seed_ = mixed(static_cast<std::uint64_t>(*whole) + golden);
+    return;
+  }
   if (attributes.has("seed")) {
     seed_ = mixed(std::bit_cast<std::uint32_t>(attributes.real("seed", 0.0F)) + golden);
     return;

@@ -56,7 +56,6 @@ constexpr std::array operators{
     operator_entry{"", "Squeeze", identity},
     operator_entry{"", "Unsqueeze", identity},
     operator_entry{"", "Flatten", identity},
-    operator_entry{"", "Dropout", identity},
     operator_entry{"", "Transpose", transpose},
     operator_entry{"", "Concat", concat},
     operator_entry{"", "Split", split},

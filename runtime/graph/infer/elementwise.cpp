@@ -115,19 +115,6 @@ result<void> infer_cast_like(inference& at) {
   return {};
 }
 
-// Inference only: the data passes, and the mask says that nothing is dropped.
-result<void> infer_dropout(inference& at) {
-  const auto* dims = at.dims(0);
-  at.set(1, at.version() < 10 ? at.type(0) : dtype::boolean,
-         dims == nullptr ? std::nullopt : std::optional{*dims});
-  if (at.has(2)) {
-    const auto mode = at.elements(2);
-    if (mode.size() != 1 || mode[0] != element{0})
-      return fail(errc::unimplemented, "training mode is not supported");
-  }
-  return infer_same(at);
-}
-
 constexpr std::array rules{
     infer_entry{"Abs", 1, 1, 1, infer_same},
     infer_entry{"Acos", 1, 1, 1, infer_same},
@@ -175,7 +162,6 @@ constexpr std::array rules{
     infer_entry{"Cast", 1, 1, 1, infer_cast},
     infer_entry{"BitCast", 1, 1, 1, infer_bit_cast},
     infer_entry{"CastLike", 2, 2, 1, infer_cast_like},
-    infer_entry{"Dropout", 1, 3, 2, infer_dropout},
     infer_entry{"Add", 2, 2, 1, infer_arithmetic},
     infer_entry{"Sub", 2, 2, 1, infer_arithmetic},
     infer_entry{"SwiGLU", 2, 2, 1, infer_swiglu},

@@ -60,8 +60,18 @@ result<void> infer_multinomial(inference& at) {
   return {};
 }
 
+// https://onnx.ai/onnx/operators/onnx__Dropout.html: before opset 12 the data pass, since then they
+// do unless input 2 says that the model trains.
+result<void> infer_dropout(inference& at) {
+  const auto* dims = at.dims(0);
+  at.set(1, at.version() < 10 ? at.type(0) : dtype::boolean,
+         dims == nullptr ? std::nullopt : std::optional{*dims});
+  return infer_same(at);
+}
+
 constexpr std::array rules{
     infer_entry{"Bernoulli", 1, 1, 1, infer_random_like},
+    infer_entry{"Dropout", 1, 3, 2, infer_dropout},
     infer_entry{"Multinomial", 1, 1, 1, infer_multinomial},
     infer_entry{"RandomNormal", 0, 0, 1, infer_random},
     infer_entry{"RandomNormalLike", 1, 1, 1, infer_random_like},
@@ -76,6 +86,8 @@ std::span<const infer_entry> random_rules() {
 }
 
 bool draws_random(const node& of) {
+  if (of.op_type == "Dropout" && of.inputs.size() < 3)
+    return false;
   return of.domain.empty()
          && std::ranges::find(rules, of.op_type, &infer_entry::op_type) != rules.end();
 }

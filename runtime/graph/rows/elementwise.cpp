@@ -82,6 +82,16 @@ row_axis keeps_input(const row_step& at) {
   return at.states[0].axis;
 }
 
+// Since opset 12 input 2 says whether the model trains.
+row_axis keeps_unless_dropping(const row_step& at) {
+  if (at.has(2)) {
+    const auto& mode = at.inputs[2].constant;
+    if (!mode || mode->data.size() != 1 || mode->data.data()[0] != std::byte{0})
+      return rows_mix("what it drops is drawn at random");
+  }
+  return keeps(at);
+}
+
 constexpr std::array rules{
     row_entry{"Abs", keeps},
     row_entry{"Acos", keeps},
@@ -99,7 +109,7 @@ constexpr std::array rules{
     row_entry{"Clip", keeps},
     row_entry{"Cos", keeps},
     row_entry{"Cosh", keeps},
-    row_entry{"Dropout", keeps},
+    row_entry{"Dropout", keeps_unless_dropping},
     row_entry{"Elu", keeps},
     row_entry{"Erf", keeps},
     row_entry{"Exp", keeps},

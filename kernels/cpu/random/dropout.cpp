@@ -1,0 +1,85 @@
+// ONNX: Dropout-22 of a model that trains, or that drops at inference on purpose.
+
+#include "kernels/cpu/kernel_function.hpp"
+#include "kernels/cpu/number_types.hpp"
+#include "kernels/cpu/random/generator.hpp"
+#include "kernels/cpu/random_kernels.hpp"
+
+#include <algorithm>
+
+namespace troupe::cpu {
+
+namespace {
+
+struct dropout_rule {
+  random_source source;
+  std::optional<dtype> ratio_type; ///< none: a ratio of a half
+  std::int64_t count;
+  bool masks;
+};
+
+result<double> ratio_of(const dropout_rule& rule, const kernel_args& args) {
+  double ratio = 0.5;
+  if (rule.ratio_type)
+    visit_floating(*rule.ratio_type, [&](auto tag) {
+      using element = typename decltype(tag)::type;
+      ratio = static_cast<double>(static_cast<computed<element>>(args.inputs[1].as<element>()[0]));
+    });
+  if (!(ratio >= 0 && ratio < 1))
+    return fail(errc::invalid_argument, "a ratio in [0, 1) expected, {} found", ratio);
+  return ratio;
+}
+
+template <class T>
+result<void> run(const dropout_rule& rule, const kernel_args& args) {
+  const auto ratio = ratio_of(rule, args);
+  if (!ratio)
+    return propagate(ratio);
+  const bool trains = args.inputs[2].as<std::uint8_t>()[0] != 0;
+  const auto* from = args.inputs[0].as<T>();
+  auto* to = args.outputs[0].as<T>();
+  auto* mask = rule.masks ? args.outputs[1].as<std::uint8_t>() : nullptr;
+  if (!trains || *ratio == 0) {
+    std::copy_n(from, rule.count, to);
+    if (mask != nullptr)
+      std::fill_n(mask, rule.count, std::uint8_t{1});
+    return {};
+  }
+  const auto stream = rule.source.next();
+  const auto scale = static_cast<computed<T>>(1 / (1 - *ratio));
+  for (std::int64_t i = 0; i < rule.count; ++i) {
+    const bool kept = stream.uniform(static_cast<std::uint64_t>(i)) >= *ratio;
+    to[i] = static_cast<T>(kept ? static_cast<computed<T>>(from[i]) * scale : computed<T>{0});
+    if (mask != nullptr)
+      mask[i] = kept ? 1 : 0;
+  }
+  return {};
+}
+
+} // namespace
+
+made_kernel make_dropout(const kernel_spec& spec, weight_cache&) {
+  if (auto why = not_row_major(spec))
+    return decline("{}", *why);
+  if (spec.version < 12 || !has_input(spec, 2))
+    return decline("it does not train");
+  if (spec.inputs[2].desc.type != dtype::boolean || spec.inputs[2].desc.elements() != 1)
+    return decline("one BOOL expected in input 2");
+  const bool masks = has_output(spec, 1);
+  if (masks && spec.outputs[1].type != dtype::boolean)
+    return decline("a mask of {} is not supported", to_string(spec.outputs[1].type));
+  dropout_rule rule{random_source{*spec.attributes}, std::nullopt, spec.outputs[0].elements(),
+                    masks};
+  if (has_input(spec, 1)) {
+    rule.ratio_type = spec.inputs[1].desc.type;
+    if (spec.inputs[1].desc.elements() != 1 || !visit_floating(*rule.ratio_type, [](auto) {}))
+      return decline("a ratio of one floating-point number expected, {} {} found",
+                     to_string(*rule.ratio_type), to_string(spec.inputs[1].desc.dims));
+  }
+  return make_floating(spec.outputs[0].type, [&](auto tag) {
+    using element = typename decltype(tag)::type;
+    return make_kernel({}, [rule](const kernel_args& args) { return run<element>(rule, args); });
+  });
+}
+
+} // namespace troupe::cpu
