@@ -1,5 +1,5 @@
 // com.microsoft MatMulNBits-1: A [..., K] times a weight of 4 or 8 bits in blocks along K, each
-// with a scale and a zero point; FP32.
+// with a scale and a zero point; g_idx gives each row those of another block. FP32.
 
 #include "kernels/cpu/contrib/attend.hpp"
 #include "kernels/cpu/contrib/kernels.hpp"
@@ -56,8 +56,12 @@ tl::expected<nbits_product, std::string> nbits_product_of(const kernel_spec& spe
       || made.block > most_block || left.dims.empty() || left.dims.back() != made.k)
     return decline("{} bits in blocks of {}, or A {} for K {}", made.bits, made.block,
                    to_string(left.dims), made.k);
-  if (has_input(spec, group_index))
-    return decline("g_idx is not supported");
+  if (has_input(spec, group_index)) {
+    const auto& groups = spec.inputs[group_index].desc;
+    if (groups.type != dtype::int32 || groups.dims.size() != 1 || groups.dims[0] < made.k)
+      return decline("g_idx {} of {}: INT32 for each of {} rows expected", to_string(groups.dims),
+                     to_string(groups.type), made.k);
+  }
   for (const auto index : {a, scales, bias})
     if (has_input(spec, index) && spec.inputs[index].desc.type != dtype::float32)
       return decline("input {} is {}, not FP32", static_cast<int>(index),
@@ -81,7 +85,20 @@ tl::expected<nbits_product, std::string> nbits_product_of(const kernel_spec& spe
   return made;
 }
 
-void multiply_column(const nbits_product& of, const kernel_args& args, std::int64_t column) {
+// Rows of the weight that are not in the block they lie in: activation order of GPTQ.
+result<const std::int32_t*> groups_of(const nbits_product& of, const kernel_args& args) {
+  if (!has_data(args, group_index))
+    return nullptr;
+  const auto* groups = args.inputs[group_index].as<const std::int32_t>();
+  for (std::int64_t row = 0; row < of.k; ++row)
+    if (groups[row] < 0 || groups[row] >= of.blocks())
+      return fail(errc::invalid_argument, "g_idx in [0, {}) expected, {} found for row {}",
+                  of.blocks(), groups[row], row);
+  return groups;
+}
+
+void multiply_column(const nbits_product& of, const kernel_args& args, const std::int32_t* groups,
+                     std::int64_t column) {
   const auto* x = args.inputs[a].as<const float>();
   const auto* packed =
       args.inputs[b].as<const std::uint8_t>() + column * of.blocks() * of.block_bytes();
@@ -95,10 +112,16 @@ void multiply_column(const nbits_product& of, const kernel_args& args, std::int6
   for (std::int64_t at = 0; at < of.blocks(); ++at) {
     const auto first = at * of.block;
     const auto count = std::min(of.block, of.k - first);
+    const auto real = [&](std::int64_t i, float zero, std::int64_t group) {
+      const auto stored = static_cast<float>(of.number(packed + at * of.block_bytes(), i));
+      weights[static_cast<std::size_t>(i)] = (stored - zero) * scale[group];
+    };
     const auto zero = of.zero_point(zeros, column, at);
     for (std::int64_t i = 0; i < count; ++i)
-      weights[static_cast<std::size_t>(i)] =
-          (static_cast<float>(of.number(packed + at * of.block_bytes(), i)) - zero) * scale[at];
+      if (groups == nullptr)
+        real(i, zero, at);
+      else
+        real(i, of.zero_point(zeros, column, groups[first + i]), groups[first + i]);
     for (std::int64_t row = 0; row < of.rows; ++row)
       y[row * of.n] += dot(x + row * of.k + first, weights.data(), count);
   }
@@ -111,10 +134,14 @@ made_kernel make_matmul_nbits(const kernel_spec& spec, weight_cache&) {
   if (!made)
     return tl::unexpected{made.error()};
   return make_kernel({}, [of = *made, threads = spec.threads](const kernel_args& args) {
+    const auto groups = groups_of(of, args);
+    if (!groups)
+      return result<void>{propagate(groups)};
     parallel_for(threads, of.n, of.k * (of.rows + 2), [&](std::int64_t begin, std::int64_t end) {
       for (auto column = begin; column < end; ++column)
-        multiply_column(of, args, column);
+        multiply_column(of, args, *groups, column);
     });
+    return result<void>{};
   });
 }
 
