@@ -84,6 +84,21 @@ result<void> infer_attention(inference& at) {
   return {};
 }
 
+// ai.onnx.preview FlexAttention 1: its subgraphs keep dims; what they capture stands
+// behind the 3 inputs.
+result<void> infer_flex_attention(inference& at) {
+  for (std::size_t input = 0; input < 3; ++input)
+    if (auto good = at.expect_rank(input, 4); !good)
+      return good;
+  const auto* q = at.dims(0);
+  const auto* v = at.dims(2);
+  if (q == nullptr || v == nullptr)
+    at.set(0, at.type(0), at.unknown(4));
+  else
+    at.set(0, at.type(0), symbolic_shape{(*q)[0], (*q)[1], (*q)[2], (*v)[3]});
+  return {};
+}
+
 // https://onnx.ai/onnx/operators/onnx__RotaryEmbedding.html
 result<void> infer_rotary_embedding(inference& at) {
   for (std::size_t input : {1U, 2U})
@@ -177,6 +192,7 @@ result<void> infer_fused_attention(inference& at) {
 constexpr std::array rules{
     infer_entry{"Attention", 3, 7, 4, infer_attention},
     infer_entry{"CausalConvWithState", 2, 4, 2, infer_causal_conv},
+    infer_entry{"FlexAttention", 3, any_number, 1, infer_flex_attention, "ai.onnx.preview"},
     infer_entry{"LinearAttention", 3, 6, 2, infer_linear_attention},
     infer_entry{"RotaryEmbedding", 3, 4, 1, infer_rotary_embedding},
     infer_entry{"Attention", 3, 6, 1, infer_fused_attention, "troupe"},

@@ -42,6 +42,19 @@ dim plus(inference& at, dim left, dim right) {
   return sum ? *sum : at.symbols().fresh_dim();
 }
 
+// Queries, keys and values in one tensor [batch, length, heads, 3, size], or keys and values in
+// one beside the queries.
+void infer_packed_heads(inference& at, std::int64_t heads) {
+  const auto& packed = at.dims(0)->size() == 5 ? *at.dims(0) : *at.dims(1);
+  auto out = *at.dims(0);
+  if (out.size() == 5)
+    out = {out[0], out[1],
+           packed[4].known() ? dim{packed[4].size() * heads} : at.symbols().fresh_dim()};
+  at.set(0, at.type(0), std::move(out));
+  for (const std::size_t output : {1U, 2U})
+    at.set(output, at.type(0), symbolic_shape{packed[0], dim{heads}, packed[1], packed[4]});
+}
+
 result<void> infer_multi_head_attention(inference& at) {
   const auto heads = heads_of(at, "num_heads");
   if (!heads)
@@ -51,6 +64,11 @@ result<void> infer_multi_head_attention(inference& at) {
   const auto* query = at.dims(0);
   const auto* key = at.dims(1);
   const auto* value = at.dims(2);
+  if (query != nullptr && !at.has(2)
+      && (query->size() == 5 || (query->size() == 3 && key != nullptr && key->size() == 5))) {
+    infer_packed_heads(at, *heads);
+    return {};
+  }
   if (query == nullptr || key == nullptr || value == nullptr)
     return {};
   if (query->size() != 3 || (key->size() != 3 && key->size() != 4)

@@ -22,6 +22,8 @@ legalization find(const node& of) {
              transformer_legalizations(),
              fused_legalizations(),
              quantized_legalizations(),
+             preview_legalizations(),
+             packed_heads_legalizations(),
          })
       for (const auto& entry : family)
         all.emplace(key{entry.domain, entry.op_type}, entry.rewrite);

@@ -2,6 +2,7 @@
 
 #include "kernels/tensor/half.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace troupe::passes {
@@ -65,6 +66,39 @@ value_id legalizer::add(std::string_view op_type, std::vector<value_id> inputs,
 
 void legalizer::add(node made) {
   out_.push_back(std::move(made));
+}
+
+result<value_id> legalizer::inline_body(const graph::subgraph& of, value_id fed) {
+  const auto& body = *of.body;
+  if (body.inputs.size() != 1 + of.captures.size() || body.outputs.size() != 1)
+    return fail(errc::invalid_argument, "{} of 1 input and 1 output expected, {} and {} found",
+                of.name, body.inputs.size() - of.captures.size(), body.outputs.size());
+  std::vector<value_id> known(body.values.size(), no_value);
+  known[body.inputs.front()] = fed;
+  for (std::size_t index = 0; index < of.captures.size(); ++index)
+    known[body.inputs[index + 1]] = input(of.captures[index]);
+  const auto outside = [&](value_id inside) {
+    if (inside != no_value && known[inside] == no_value) {
+      const auto& from = body.values[inside];
+      graph::value made{.name = of_->name + "/" + from.name, .constant = from.constant};
+      if (made.constant) {
+        made.type = made.constant->type;
+        made.dims = graph::symbolic(made.constant->dims);
+      }
+      known[inside] = on_.add_value(std::move(made));
+    }
+    return inside == no_value ? no_value : known[inside];
+  };
+  for (const auto& inner : body.nodes) {
+    if (inner.removed)
+      continue;
+    auto made = inner;
+    made.name = of_->name + "/" + inner.name;
+    std::ranges::transform(made.inputs, made.inputs.begin(), outside);
+    std::ranges::transform(made.outputs, made.outputs.begin(), outside);
+    out_.push_back(std::move(made));
+  }
+  return outside(body.outputs.front());
 }
 
 attribute_map attributes_of(std::initializer_list<std::pair<std::string_view, attribute>> written) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/base/result.hpp"
 #include "runtime/graph/graph.hpp"
 
 #include <span>
@@ -42,6 +43,8 @@ public:
                attribute_map attributes = {}, value_id to = no_value);
   /// The same with a domain and version of its own, and more outputs.
   void add(node made);
+  /// The nodes of a subgraph of one input, which is `fed`, and one output; answers that output.
+  result<value_id> inline_body(const graph::subgraph& of, value_id fed);
 
 private:
   graph::graph& on_;
@@ -66,6 +69,8 @@ struct legalization_entry {
 [[nodiscard]] std::span<const legalization_entry> transformer_legalizations();
 [[nodiscard]] std::span<const legalization_entry> fused_legalizations();
 [[nodiscard]] std::span<const legalization_entry> quantized_legalizations();
+[[nodiscard]] std::span<const legalization_entry> preview_legalizations();
+[[nodiscard]] std::span<const legalization_entry> packed_heads_legalizations();
 
 /// Attributes in one expression.
 [[nodiscard]] attribute_map

@@ -57,6 +57,38 @@ BOOST_AUTO_TEST_CASE(attention_becomes_a_product_and_heads) {
   BOOST_TEST(legal(kit) == "MatMul Add Split MultiHeadAttention");
 }
 
+BOOST_AUTO_TEST_CASE(packed_heads_come_apart) {
+  graph_kit all;
+  all.node("MultiHeadAttention", {all.input("x", {0, -1, 2, 3, 4})},
+           with("num_heads", std::int64_t{2}));
+  BOOST_TEST(legal(all) == "Split Reshape Reshape Reshape MultiHeadAttention");
+  graph_kit keys;
+  keys.node("MultiHeadAttention", {keys.input("q", {0, 5, 8}), keys.input("kv", {0, -1, 2, 2, 4})},
+            with("num_heads", std::int64_t{2}));
+  BOOST_TEST(legal(keys) == "Split Reshape Reshape MultiHeadAttention");
+  graph_kit wrong;
+  wrong.node("MultiHeadAttention", {wrong.input("x", {0, 5, 2, 2, 4})},
+             with("num_heads", std::int64_t{2}));
+  BOOST_TEST(legal(wrong).find("3 in axis 3") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(flexible_attention_has_its_subgraph_between_product_and_softmax) {
+  graph_kit kit;
+  const auto x = kit.input("x", {0, 2, -1, 4});
+  const auto bias = kit.scalar(0.5F);
+  kit.node("FlexAttention", {x, x, x});
+  graph_kit body;
+  const auto scores = body.input("scores", {-1, -1, -1, -1});
+  const auto more = body.input("more", {});
+  body.output(body.node("Add", {scores, more}));
+  auto& of = kit.made.nodes.back();
+  of.inputs.push_back(bias);
+  of.captured = 1;
+  of.subgraphs.push_back(
+      {"score_mod", std::make_shared<const graph::graph>(std::move(body.made)), {3}});
+  BOOST_TEST(legal(kit, "ai.onnx.preview") == "Mul Mul Transpose MatMul Add Softmax MatMul");
+}
+
 BOOST_AUTO_TEST_CASE(a_form_without_a_composition_is_refused_by_name) {
   graph_kit kit;
   const auto x = kit.input("x", {0, 3, 4});

@@ -65,6 +65,28 @@ BOOST_AUTO_TEST_CASE(without_a_device_only_shapes_are_folded) {
   BOOST_TEST(outline(kit.made) == "Exp Sub Reshape");
 }
 
+BOOST_AUTO_TEST_CASE(subgraphs_are_rewritten_too) {
+  graph_kit body;
+  const auto inside = body.input("inside", {});
+  body.output(body.node("Gelu", {inside}));
+  body.made.nodes.back().domain = "com.microsoft";
+  const auto branch = std::make_shared<const graph::graph>(std::move(body.made));
+
+  graph_kit kit;
+  const auto condition = kit.input("condition", {}, dtype::boolean);
+  const auto x = kit.input("x", {0, 4});
+  kit.output(kit.node("If", {condition, x}));
+  auto& of = kit.made.nodes.back();
+  of.captured = 1;
+  of.subgraphs = {{"then_branch", branch, {1}}, {"else_branch", branch, {1}}};
+  BOOST_REQUIRE(passes::run_passes(kit.made).has_value());
+  for (const auto& rewritten : kit.made.nodes.back().subgraphs) {
+    BOOST_REQUIRE(rewritten.body->nodes.size() == 1U);
+    BOOST_TEST(rewritten.body->nodes.front().op_type == "Gelu");
+    BOOST_TEST(rewritten.body->nodes.front().domain.empty());
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_graph_that_does_not_infer_is_refused) {
   graph_kit kit;
   kit.output(kit.node("MatMul", {kit.input("x", {2, 3}), kit.input("y", {4, 5})}));
