@@ -49,6 +49,13 @@ std::map<std::string, shape> given_shapes(const signature& io, const engine_opti
   return given;
 }
 
+// A model of fixed sizes has no other batches.
+bool takes_batches(const signature& io) {
+  return std::ranges::any_of(io.inputs, [](const tensor_signature& input) {
+    return input.any_rank || (!input.dims.empty() && input.dims.front() < 0);
+  });
+}
+
 } // namespace
 
 void add_model_options(CLI::App& command, engine_options& into) {
@@ -93,7 +100,13 @@ result<std::shared_ptr<exec::model>> load_engine(const engine_options& from) {
       return propagate(tuned);
     options.tuning = *std::move(tuned);
   }
-  return exec::model::load(from.model, *device, options);
+  auto loaded = exec::model::load(from.model, *device, options);
+  if (loaded && from.batch_invariant && takes_batches((*loaded)->io())
+      && !(*loaded)->rows_independent())
+    return troupe::fail(errc::invalid_argument,
+                        "model '{}': its rows cannot be batch-invariant: {}", from.model,
+                        (*loaded)->why_rows_depend());
+  return loaded;
 }
 
 std::vector<shape> input_dims(const signature& io, const engine_options& from) {

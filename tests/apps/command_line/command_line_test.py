@@ -9,6 +9,7 @@ import unittest
 import xml.etree.ElementTree
 
 import numpy as np
+import onnx
 
 TROUPE = os.environ["TROUPE"]
 MODELS = pathlib.Path(os.environ["MODELS"])
@@ -76,6 +77,24 @@ class CommandLine(unittest.TestCase):
         self.refused(1, "nowhere.onnx", "run", "nowhere.onnx", "--output", self.scratch)
         self.refused(1, "good.npy", "run", good, "--output", self.scratch)
         self.refused(2, "--output", "run", model("add"))
+
+    def test_batch_invariance_takes_rows_that_are_proved_independent(self):
+        def mean_of(dims):
+            node = onnx.helper.make_node("ReduceMean", ["x"], ["y"], axes=[0])
+            declared = [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape)
+                        for name, shape in (("x", dims), ("y", [1, 2]))]
+            graph = onnx.helper.make_graph([node], "mean", declared[:1], declared[1:])
+            opset = onnx.helper.make_opsetid("", 13)
+            onnx.save(onnx.helper.make_model(graph, opset_imports=[opset], ir_version=8),
+                      self.scratch / "mean.onnx")
+
+        x = self.save("x.npy", np.float32([[1, 2], [3, 4]]))
+        run = ["run", self.scratch / "mean.onnx", "--input", f"x={x}", "--batch-invariant",
+               "--output", self.scratch / "out"]
+        mean_of(["n", 2])
+        self.refused(1, "its rows cannot be batch-invariant: node 'ReduceMean_y'", *run)
+        mean_of([2, 2])  # has one batch only
+        self.assertEqual(troupe(*run).returncode, 0)
 
     def test_a_precision_that_is_not_built_is_refused(self):
         for precision in ("bf16", "f16", "int8"):

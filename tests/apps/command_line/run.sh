@@ -3,8 +3,8 @@
 set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
 python=${TROUPE_PYTHON:-$here/../../../.venv/bin/python}
-if ! "$python" -c 'import numpy' 2>/dev/null; then
-  echo "skipped: $python has no numpy; scripts/venv.sh makes it"
+if ! "$python" -c 'import numpy, onnx' 2>/dev/null; then
+  echo "skipped: $python has no numpy and onnx; scripts/venv.sh makes it"
   exit 77
 fi
 if [ ! -f "$2/tiny_conv/1/model.onnx" ]; then
