@@ -85,6 +85,26 @@ BOOST_AUTO_TEST_CASE(attributes_that_became_inputs_or_changed_their_names_move) 
   BOOST_TEST(made->nodes[0].attributes.integers("pads").size() == 8U);
 }
 
+BOOST_AUTO_TEST_CASE(defaults_of_old_versions_are_written_out) {
+  auto grown = old_model(6, "Upsample", {"x"});
+  for (const auto& [name, factor] : {std::pair{"height_scale", 2.0F}, {"width_scale", 3.0F}}) {
+    auto* scale = first_node(grown)->add_attribute();
+    scale->set_name(name);
+    scale->set_type(onnx::AttributeProto::FLOAT);
+    scale->set_f(factor);
+  }
+  const auto made = import(grown);
+  BOOST_REQUIRE(made.has_value());
+  const auto* scales = made->nodes[0].attributes.find<std::vector<float>>("scales");
+  BOOST_REQUIRE(scales != nullptr);
+  BOOST_TEST((*scales == std::vector<float>{1, 1, 2, 3}));
+
+  BOOST_TEST(import(old_model(3, "Concat", {"x", "x"}))->nodes[0].attributes.integer("axis", 0)
+             == 1);
+  BOOST_TEST(import(old_model(5, "Selu", {"x"}))->nodes[0].attributes.real("alpha", 0) == 1.6732F);
+  BOOST_TEST(!import(old_model(6, "Selu", {"x"}))->nodes[0].attributes.has("alpha"));
+}
+
 BOOST_AUTO_TEST_CASE(what_opset_7_cannot_say_is_refused_with_the_node) {
   const auto refused = errc::unimplemented;
   auto dropout = old_model(6, "Dropout", {"x"});
