@@ -1,4 +1,4 @@
-// ONNX: Dropout-22 of a model that trains, or that drops at inference on purpose.
+// ONNX: Dropout-22. It drops in a model that trains, or that does so at inference on purpose.
 
 #include "kernels/cpu/kernel_function.hpp"
 #include "kernels/cpu/number_types.hpp"
@@ -16,6 +16,7 @@ struct dropout_rule {
   std::optional<dtype> ratio_type; ///< none: a ratio of a half
   std::int64_t count;
   bool masks;
+  bool may_train; ///< since opset 12 input 2 says whether it does
 };
 
 result<double> ratio_of(const dropout_rule& rule, const kernel_args& args) {
@@ -32,14 +33,14 @@ result<double> ratio_of(const dropout_rule& rule, const kernel_args& args) {
 
 template <class T>
 result<void> run(const dropout_rule& rule, const kernel_args& args) {
-  const auto ratio = ratio_of(rule, args);
+  const bool trains = rule.may_train && args.inputs[2].as<std::uint8_t>()[0] != 0;
+  const auto ratio = trains ? ratio_of(rule, args) : result<double>{0.0};
   if (!ratio)
     return propagate(ratio);
-  const bool trains = args.inputs[2].as<std::uint8_t>()[0] != 0;
   const auto* from = args.inputs[0].as<T>();
   auto* to = args.outputs[0].as<T>();
   auto* mask = rule.masks ? args.outputs[1].as<std::uint8_t>() : nullptr;
-  if (!trains || *ratio == 0) {
+  if (*ratio == 0) {
     std::copy_n(from, rule.count, to);
     if (mask != nullptr)
       std::fill_n(mask, rule.count, std::uint8_t{1});
@@ -61,15 +62,15 @@ result<void> run(const dropout_rule& rule, const kernel_args& args) {
 made_kernel make_dropout(const kernel_spec& spec, weight_cache&) {
   if (auto why = not_row_major(spec))
     return decline("{}", *why);
-  if (spec.version < 12 || !has_input(spec, 2))
-    return decline("it does not train");
-  if (spec.inputs[2].desc.type != dtype::boolean || spec.inputs[2].desc.elements() != 1)
+  const bool may_train = has_input(spec, 2);
+  if (may_train
+      && (spec.inputs[2].desc.type != dtype::boolean || spec.inputs[2].desc.elements() != 1))
     return decline("one BOOL expected in input 2");
   const bool masks = has_output(spec, 1);
   if (masks && spec.outputs[1].type != dtype::boolean)
     return decline("a mask of {} is not supported", to_string(spec.outputs[1].type));
   dropout_rule rule{random_source{*spec.attributes}, std::nullopt, spec.outputs[0].elements(),
-                    masks};
+                    masks, may_train};
   if (has_input(spec, 1)) {
     rule.ratio_type = spec.inputs[1].desc.type;
     if (spec.inputs[1].desc.elements() != 1 || !visit_floating(*rule.ratio_type, [](auto) {}))
