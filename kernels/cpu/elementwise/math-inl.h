@@ -85,11 +85,28 @@ HWY_INLINE V erf(D d, V x) {
   return hn::IfThenElse(hn::Ge(hn::Abs(x), four), hn::CopySign(hn::Set(d, 1.0F), x), answer);
 }
 
-// 0.5 x (1 + erf(x / sqrt 2))
+// 0.5 x (1 + erf(x / sqrt 2)): the ratio of erf above, with the factors in its coefficients.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V gelu(D d, V x) {
-  const V half_x = hn::Mul(x, hn::Set(d, 0.5F));
-  return hn::MulAdd(half_x, erf(d, hn::Mul(x, hn::Set(d, 0.70710678F))), half_x);
+  const V far = hn::Set(d, 5.65685425F); // 4 sqrt 2
+  const V half = hn::Set(d, 0.5F);
+  const V size = hn::Abs(x);
+  const V bounded = hn::Min(size, far);
+  const V u = hn::Mul(bounded, bounded);
+  V p = hn::Set(d, 2.1951299444822325e-08F);
+  p = hn::MulAdd(p, u, hn::Set(d, 6.2879712459107395e-06F));
+  p = hn::MulAdd(p, u, hn::Set(d, 0.00017161319556180388F));
+  p = hn::MulAdd(p, u, hn::Set(d, 0.004693526308983564F));
+  p = hn::MulAdd(p, u, hn::Set(d, 0.034213531762361526F));
+  p = hn::MulAdd(p, u, hn::Set(d, 0.3989422619342804F));
+  V q = hn::Set(d, 1.1693798569467617e-06F);
+  q = hn::MulAdd(q, u, hn::Set(d, 7.40953692002222e-05F));
+  q = hn::MulAdd(q, u, hn::Set(d, 0.0019008615054190159F));
+  q = hn::MulAdd(q, u, hn::Set(d, 0.02883707359433174F));
+  q = hn::MulAdd(q, u, hn::Set(d, 0.2524268925189972F));
+  q = hn::MulAdd(q, u, hn::Set(d, 1.0F));
+  const V curve = hn::Div(hn::Mul(bounded, p), q); // erf(|x| / sqrt 2) / 2
+  return hn::MulAdd(size, hn::IfThenElse(hn::Ge(size, far), half, curve), hn::Mul(x, half));
 }
 
 // 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), where 0.5 (1 + tanh z) = sigmoid(2 z).

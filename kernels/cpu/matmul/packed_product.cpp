@@ -60,7 +60,7 @@ void pack(const packing& of, const plain_matrix& matrix, float* to) {
 }
 
 std::int64_t product::workspace() const noexcept {
-  return group_rows_for(right.inner) * best_vectors().wide * right.lanes;
+  return least_rows * best_vectors().wide * right.lanes;
 }
 
 } // namespace troupe::cpu::packed_product

@@ -11,7 +11,7 @@
 
 namespace troupe::cpu::packed_product {
 
-inline constexpr std::int64_t least_rows = 24; ///< rows that meet a panel together, if there are
+inline constexpr std::int64_t least_rows = 24; ///< in a whole number of tiles of any width
 
 /// How many rows of `inner` elements meet a panel together: as many as the second-level cache has
 /// room for beside it.

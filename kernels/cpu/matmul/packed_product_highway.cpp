@@ -224,67 +224,98 @@ ending ending_of(const product& of) {
   return std::ranges::none_of(rest, adds) ? ending::in_place : ending::apart;
 }
 
-void run_panels(const product& of, const tensors& with, range rows, range panels, float* scratch) {
-  const tag d;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  const auto inner = of.right.inner;
-  const auto ends = ending_of(of);
-  const bool residual = of.fused.count > 0 && of.fused.steps[0].kind == post_op_kind::add;
-  auto rest = of; // what is left to do in place
-  if (residual && ends == ending::in_place) {
-    std::copy_n(of.fused.steps.begin() + 1, of.fused.count - 1, rest.fused.steps.begin());
-    --rest.fused.count;
+class panel_worker {
+public:
+  panel_worker(const product& of, const tensors& with, float* scratch)
+      : of_{of}, with_{with}, scratch_{scratch}, ends_{ending_of(of)}, in_place_{of},
+        in_place_with_{with} {
+    const bool adds = of.fused.count > 0 && of.fused.steps[0].kind == post_op_kind::add;
+    residual_ = adds ? with.operands[0] : nullptr;
+    in_place_with_.bias = nullptr;
+    in_place_with_.operands = {};
+    if (adds && ends_ == ending::in_place) {
+      auto& steps = in_place_.fused;
+      std::copy_n(of.fused.steps.begin() + 1, steps.count - 1, steps.steps.begin());
+      --steps.count;
+    }
   }
-  auto bare = with;
-  bare.bias = nullptr;
-  bare.operands = {};
-  const auto begin = static_cast<std::size_t>(panels.begin);
-  const auto group = group_rows_for(inner);
-  for_each_cached(
-      of.right.panels, begin, static_cast<std::size_t>(panels.end), inner * lanes,
-      [&](std::size_t first, std::size_t last) HWY_ATTR {
-        for (auto row = rows.begin; row < rows.end; row += group) {
-          const auto count = std::min(group, rows.end - row);
-          const float* left = with.left + row * of.left_stride;
-          // The first range of panels reads the next rows for the first time: a share each.
-          const auto after = std::min(group, rows.end - row - count);
-          const auto lines = first == begin ? after * of.left_stride / line_floats : 0;
-          const auto share = lines / static_cast<std::int64_t>(last - first);
-          for (auto index = first; index < last; ++index) {
-            const auto& part = of.right.panels[index];
-            const float* right = with.right + part.first * inner;
-            const auto width = part.vectors * lanes;
-            upcoming next{left + count * of.left_stride
-                              + static_cast<std::int64_t>(index - first) * share * line_floats,
-                          share, right, 0};
-            if (row == rows.begin) { // the next panel is not in the cache yet
-              const auto high = tile_rows[part.vectors - 1];
-              next.right = right + width * inner;
-              next.right_step = width / ((count + high - 1) / high);
-            }
-            const tile_sides sides{left, of.left_stride, right, width, inner};
-            const auto place = row * of.out_stride + part.first;
-            if (part.first + width <= of.right.columns && ends != ending::apart) {
-              multiply(count, sides, part.vectors,
-                       {with.out + place, of.out_stride,
-                        with.bias != nullptr ? with.bias + part.first : nullptr,
-                        residual ? with.operands[0] + place : nullptr},
-                       next);
-              if (ends == ending::in_place)
-                finish(rest, bare, {row, count, part.first, part.vectors},
-                       [&](std::int64_t r, std::int64_t v) HWY_ATTR {
-                         return hn::LoadU(d, with.out + place + r * of.out_stride + v * lanes);
-                       });
-              continue;
-            }
-            multiply(count, sides, part.vectors, {scratch, width}, next);
-            finish(of, with, {row, count, part.first, part.vectors},
-                   [&](std::int64_t r, std::int64_t v)
-                       HWY_ATTR { return hn::Load(d, scratch + r * width + v * lanes); });
+
+  void run(range rows, range panels) const {
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag{}));
+    const auto begin = static_cast<std::size_t>(panels.begin);
+    const auto group = group_rows_for(of_.right.inner);
+    for_each_cached(
+        of_.right.panels, begin, static_cast<std::size_t>(panels.end), of_.right.inner * lanes,
+        [&](std::size_t first, std::size_t last) HWY_ATTR {
+          for (auto row = rows.begin; row < rows.end; row += group) {
+            const auto count = std::min(group, rows.end - row);
+            // The first range of panels reads the next rows for the first time: a share each.
+            const auto after = std::min(group, rows.end - row - count);
+            const auto lines = first == begin ? after * of_.left_stride / line_floats : 0;
+            const auto share = lines / static_cast<std::int64_t>(last - first);
+            const float* left = with_.left + (row + count) * of_.left_stride;
+            for (auto index = first; index < last; ++index, left += share * line_floats)
+              meet(row, count, of_.right.panels[index], {left, share}, row == rows.begin);
           }
-        }
+        });
+  }
+
+private:
+  // Rows [row, row + count) meet a panel, few at a time: what is done to their results in place
+  // finds them in the cache. The panel that follows the first one met is not in the cache yet.
+  void meet(std::int64_t row, std::int64_t count, const panel& part, upcoming next,
+            bool first) const {
+    const auto inner = of_.right.inner;
+    const auto width = part.vectors * static_cast<std::int64_t>(hn::Lanes(tag{}));
+    const auto high = tile_rows[part.vectors - 1];
+    const float* right = with_.right + part.first * inner;
+    const auto lines = next.lines;
+    next.right = right;
+    if (first) {
+      next.right += width * inner;
+      next.right_step = width / ((count + high - 1) / high);
+    }
+    for (std::int64_t done = 0; done < count; done += least_rows) {
+      const auto some = std::min(least_rows, count - done);
+      next.lines = lines * (done + some) / count - lines * done / count;
+      meet({row + done, some, part.first, part.vectors},
+           {nullptr, of_.left_stride, right, width, inner}, next);
+      next.left += next.lines * line_floats;
+      next.right += least_rows / high * inner * next.right_step;
+    }
+  }
+
+  void meet(const block& at, tile_sides sides, const upcoming& next) const {
+    const tag d;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    const auto place = at.row * of_.out_stride + at.column;
+    sides.left = with_.left + at.row * of_.left_stride;
+    if (ends_ == ending::apart || at.column + sides.right_stride > of_.right.columns) {
+      multiply(at.rows, sides, at.vectors, {scratch_, sides.right_stride}, next);
+      finish(of_, with_, at, [&](std::int64_t r, std::int64_t v) HWY_ATTR {
+        return hn::Load(d, scratch_ + r * sides.right_stride + v * lanes);
       });
-}
+      return;
+    }
+    multiply(at.rows, sides, at.vectors,
+             {with_.out + place, of_.out_stride,
+              with_.bias != nullptr ? with_.bias + at.column : nullptr,
+              residual_ != nullptr ? residual_ + place : nullptr},
+             next);
+    if (ends_ == ending::in_place)
+      finish(in_place_, in_place_with_, at, [&](std::int64_t r, std::int64_t v) HWY_ATTR {
+        return hn::LoadU(d, with_.out + place + r * of_.out_stride + v * lanes);
+      });
+  }
+
+  const product& of_;
+  const tensors& with_;
+  float* scratch_;
+  ending ends_;
+  const float* residual_; ///< that tiles add
+  product in_place_;      ///< what is left to do in place
+  tensors in_place_with_;
+};
 
 std::int64_t lanes_of_target() {
   return static_cast<std::int64_t>(hn::Lanes(tag{}));
@@ -297,15 +328,17 @@ panel_vectors best_of_target() {
 void run_member(const product& of, const tensors& with, std::int64_t member, std::int64_t members,
                 float* workspace) {
   const auto panels = static_cast<std::int64_t>(of.right.panels.size());
-  // Rows are shared out where there are enough of them, else columns.
-  const bool by_rows = of.rows >= 2 * least_rows * members || panels < members;
+  // Shared out is what more memory would be read of, if there is enough of it.
+  const bool few_rows = of.rows < 2 * least_rows * members;
+  const bool even = panels % members == 0 || panels >= 8 * members;
+  const bool by_columns = panels >= members && (few_rows || (even && of.right.columns > of.rows));
   const range all_rows{0, of.rows};
   const range all_panels{0, panels};
   const auto share = [&](range of_all) {
     return range{of_all.end * member / members, of_all.end * (member + 1) / members};
   };
-  run_panels(of, with, by_rows ? share(all_rows) : all_rows,
-             by_rows ? all_panels : share(all_panels), workspace);
+  panel_worker{of, with, workspace}.run(by_columns ? all_rows : share(all_rows),
+                                        by_columns ? share(all_panels) : all_panels);
 }
 
 } // namespace
