@@ -9,7 +9,6 @@
 
 #include "runtime/passes/pass.hpp"
 
-#include "runtime/graph/dim_math.hpp"
 #include "runtime/passes/match.hpp"
 
 #include <algorithm>
@@ -127,7 +126,7 @@ public:
       return false;
     const auto path = scores_from(softmax.inputs[0], {});
     const auto* product = path ? edit_.plain_producer(path->product, "MatMul") : nullptr;
-    if (product == nullptr)
+    if (product == nullptr || !operands_fit(*path))
       return false;
     auto q = see_through(edit_, product->inputs[0], rank_);
     auto k = see_through(edit_, product->inputs[1], rank_);
@@ -223,7 +222,7 @@ private:
       return std::nullopt; // a step in front of the scale
     if (by->op_type == "Add") {
       for (const std::size_t side : {0U, 1U}) {
-        if (!reaches_all(by->inputs[1 - side], by->inputs[side], dtype::float32))
+        if (on_.values[by->inputs[1 - side]].type != dtype::float32)
           continue;
         auto longer = path;
         longer.add(0, 0, by->inputs[1 - side]);
@@ -235,7 +234,7 @@ private:
     if (by->op_type == "Where")
       for (const std::size_t side : {1U, 2U}) {
         const auto number = scalar_in(on_, by->inputs[3 - side]);
-        if (!number || !reaches_all(by->inputs[0], by->inputs[side], dtype::boolean))
+        if (!number)
           continue;
         path.add(side == 1 ? 1 : 2, *number, by->inputs[0]);
         return scores_from(by->inputs[side], std::move(path));
@@ -243,12 +242,23 @@ private:
     return std::nullopt;
   }
 
-  // Whether an operand of that type broadcasts into the scores.
-  bool reaches_all(value_id operand, value_id scores, dtype type) const {
-    const auto& small = on_.values[operand].dims;
-    const auto& large = on_.values[scores].dims;
-    return small && large && large->size() == rank_ && on_.values[operand].type == type
-           && graph::broadcasts_into(*small, *large);
+  // Whether operands of steps leave the batch and the heads as they are. Queries and keys are left
+  // to the operator, which broadcasts as the steps do: causal masks are cut out of constants by
+  // bounds that nobody knows.
+  bool operands_fit(const score_path& path) const {
+    const auto& scores = on_.values[path.product].dims;
+    if (!scores || scores->size() != rank_)
+      return false;
+    return std::ranges::all_of(path.operands, [&](value_id operand) {
+      const auto& dims = on_.values[operand].dims;
+      if (!dims || dims->size() > rank_)
+        return false;
+      for (std::size_t axis = 0; axis + 2 < dims->size(); ++axis)
+        if ((*dims)[axis] != graph::dim{1}
+            && (*dims)[axis] != (*scores)[axis + rank_ - dims->size()])
+          return false;
+      return true;
+    });
   }
 
   // Sizes of what is seen, as heads; nothing unless all of it is known as far as it must be.

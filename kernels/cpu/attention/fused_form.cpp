@@ -57,6 +57,11 @@ std::optional<std::string> read_steps(const kernel_spec& spec, problem& made) {
   if (kinds.size() > problem::most_steps || otherwise.size() != kinds.size()
       || own_inputs(spec) != first_operand + kinds.size())
     return "steps and their operands do not fit";
+  for (const auto& operand : spec.inputs.subspan(first_operand))
+    if (const auto rank = operand.desc.dims.size(); made.queries == 1 && rank > 1) {
+      made.queries = operand.desc.dims[rank - 2];
+      made.q.position = 0;
+    }
   const std::array full{made.batch, made.heads, made.queries, made.keys};
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     const auto& operand = spec.inputs[first_operand + i];
@@ -110,21 +115,22 @@ tl::expected<problem, std::string> fused_attention_form(const kernel_spec& spec)
   const auto beyond = [](const sorted_axes& of, std::int64_t first, std::int64_t count) {
     return first < 0 || count < 0 || first > of.sizes[1] || count > of.sizes[1] - first;
   };
-  const std::array wanted{made.batch, made.heads, made.queries, made.value_size};
   if (beyond(*q, attributes.integer("q_head", 0), made.heads)
       || beyond(*k, attributes.integer("k_head", 0), made.kv_heads)
       || beyond(*v, attributes.integer("v_head", 0), made.kv_heads)
       || (made.heads > 0 && (made.kv_heads == 0 || made.heads % made.kv_heads != 0))
       || k->sizes[0] != made.batch || v->sizes[0] != made.batch || v->sizes[2] != made.keys
-      || k->sizes[3] != made.size || out->sizes != wanted)
-    return decline("queries {}, keys {}, values {} and an output {} that do not fit",
-                   to_string(q->sizes), to_string(k->sizes), to_string(v->sizes),
-                   to_string(out->sizes));
+      || k->sizes[3] != made.size)
+    return decline("queries {}, keys {} and values {} that do not fit", to_string(q->sizes),
+                   to_string(k->sizes), to_string(v->sizes));
   if (made.q.element != 1 || made.v.element != 1 || made.out.element != 1
       || (made.k.element != 1 && made.k.position != 1))
     return decline("elements of a head that do not lie together");
   if (auto why = read_steps(spec, made))
     return decline("{}", *why);
+  if (out->sizes != std::array{made.batch, made.heads, made.queries, made.value_size})
+    return decline("an output {} that does not fit queries {}", to_string(out->sizes),
+                   to_string(q->sizes));
   return made;
 }
 

@@ -22,7 +22,8 @@ namespace troupe::cpu {
 /// is false | | `otherwise` | for each step what a score becomes that does not stay | |
 /// `zero_if_blind` | 1: a query whose scores are all -inf gives zeros instead of NaN |
 ///
-/// The operand of a step broadcasts to [batch, heads, queries, keys].
+/// The operand of a step broadcasts to [batch, heads, queries, keys]; a single query is broadcast
+/// to as many as an operand has.
 [[nodiscard]] tl::expected<attention_blocks::problem, std::string>
 fused_attention_form(const kernel_spec& spec);
 

@@ -180,6 +180,13 @@ result<void> infer_fused_attention(inference& at) {
   for (std::size_t i = 0; i < rank; ++i)
     sorted.push_back((*q)[static_cast<std::size_t>(perm[i])]);
   sorted.back() = (*v)[static_cast<std::size_t>(v_perm.back())];
+  for (std::size_t operand = 3; operand < at.input_count(); ++operand) // broadcast a single query
+    if (const auto* dims = at.dims(operand); dims != nullptr && dims->size() > 1) {
+      auto both = broadcast(sorted[rank - 2], (*dims)[dims->size() - 2], at.symbols());
+      if (!both)
+        return propagate(both);
+      sorted[rank - 2] = *both;
+    }
   if (at.attributes().has("heads"))
     sorted[rank - 3] = dim{at.attributes().integer("heads", 0)};
   symbolic_shape out;

@@ -230,6 +230,22 @@ BOOST_AUTO_TEST_CASE(all_heads_of_queries_may_read_one_of_keys) {
   BOOST_TEST(of.optimised() == "Attention");
 }
 
+BOOST_AUTO_TEST_CASE(a_mask_of_unknown_sizes_broadcasts_as_it_does_in_the_model) {
+  for (const std::int64_t few : {1, 4}) {
+    attention_case of;
+    const auto q = of.input("q", {0, heads, few, size});
+    const auto k = of.input("k", {0, heads, size, keys});
+    const auto v = of.input("v", {0, heads, keys, value_size});
+    std::vector<std::uint8_t> open(4 * keys, 1);
+    std::fill(open.begin() + 5, open.begin() + 90, 0);
+    const auto mask = of.input("mask", {1, 1, -1, -1}, truths({1, 1, 4, keys}, open));
+    const auto scores =
+        of.kit.node("Where", {mask, of.kit.node("MatMul", {q, k}), of.kit.scalar(-1e9F)});
+    of.kit.node("MatMul", {of.weights(scores), v});
+    BOOST_TEST(of.optimised() == "Attention");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(few_queries_and_no_keys_give_what_the_operators_give) {
   for (const std::int64_t few : {1, 2})
     for (const std::int64_t seen : {0, 1, 37}) {
