@@ -7,6 +7,8 @@ namespace troupe::cpu {
 // The vectorised candidates, dispatched to the machine's instruction set at run time. Float32,
 // strided layouts. Those of element-wise operators honour post-ops in the same pass.
 
+/// Attention whose scores nobody asks for.
+made_kernel make_blocked_attention(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_highway_batch_normalization(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_highway_unary(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_highway_clip(const kernel_spec& spec, weight_cache& weights);

@@ -31,9 +31,6 @@ made_kernel make_onednn_gemm(const kernel_spec& spec, weight_cache& weights);
 /// MaxPool, AveragePool and their global forms, without the indices.
 made_kernel make_onednn_pool(const kernel_spec& spec, weight_cache& weights);
 
-/// Attention whose scores nobody asks for.
-made_kernel make_onednn_attention(const kernel_spec& spec, weight_cache& weights);
-
 /// RNN, GRU and LSTM whose weights are initializers.
 made_kernel make_onednn_recurrent(const kernel_spec& spec, weight_cache& weights);
 

@@ -167,10 +167,10 @@ BOOST_AUTO_TEST_CASE(attention_candidates_agree) {
                     .constant = {false, false, false, false},
                     .output = {2, 6, 5, 12},
                     .version = 24};
-  check_candidates(apart, "onednn:heads");
+  check_candidates(apart, "blocks");
   apart.attributes.set("softcap", 0.5F);
   apart.attributes.set("is_causal", std::int64_t{1});
-  check_candidates(apart, "onednn:heads");
+  check_candidates(apart, "blocks");
   kernel_case together{.op_type = "Attention",
                        .attributes = {},
                        .inputs = {{2, 5, 24}, {2, 7, 24}, {2, 7, 36}},
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(attention_candidates_agree) {
   together.attributes.set("q_num_heads", std::int64_t{3});
   together.attributes.set("kv_num_heads", std::int64_t{3});
   together.attributes.set("scale", 3.0F);
-  check_candidates(together, "onednn:heads");
+  check_candidates(together, "blocks");
 }
 
 namespace {

@@ -1,13 +1,16 @@
 // com.microsoft GroupQueryAttention-1: query [B, S, N H], key and value [B, S, M H] (or all three
 // in query), past [B, M, P, H], FP32. The new keys stand behind the past ones of their batch entry.
 
-#include "kernels/cpu/contrib/attend.hpp"
+#include "kernels/cpu/attention/blocks.hpp"
 #include "kernels/cpu/contrib/kernels.hpp"
 #include "kernels/cpu/contrib/rotate.hpp"
 #include "kernels/cpu/kernel_function.hpp"
 #include "kernels/cpu/spec.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 namespace troupe::cpu {
 
@@ -25,8 +28,12 @@ enum input : std::size_t {
   sines
 };
 
+using attention_blocks::head_strides;
+using attention_blocks::key_range;
+
 struct grouped {
-  attention core;
+  attention_blocks::problem core;
+  int threads = 1;
   bool packed = false;
   bool rotates = false;
   bool interleaved = false;
@@ -68,7 +75,7 @@ tl::expected<grouped, std::string> grouped_of(const kernel_spec& spec) {
   core.batch = q[0];
   core.queries = q[1];
   core.size = core.value_size = q[2] / (core.heads + (made.packed ? 2 * core.kv_heads : 0));
-  core.threads = spec.threads;
+  made.threads = spec.threads;
   core.softcap = attributes.real("softcap", 0);
   const auto scale = attributes.real("scale", 0);
   core.scale = scale != 0 ? scale : 1.0F / std::sqrt(static_cast<float>(core.size));
@@ -101,9 +108,15 @@ tl::expected<grouped, std::string> grouped_of(const kernel_spec& spec) {
     made.positions = fits ? spec.inputs[cosines].desc.dims[0] : 0;
     fits = fits && 2 * made.half <= core.size;
   }
-  if (!fits)
+  if (!fits || made.keys > std::numeric_limits<std::int32_t>::max())
     return decline("inputs that do not fit query {} in {} heads with {} of keys", to_string(q),
                    core.heads, core.kv_heads);
+  const auto width = core.heads * core.size;
+  const auto room = made.keys * core.size;
+  core.keys = made.keys;
+  core.zero_if_blind = true;
+  core.q = core.out = head_strides{core.queries * width, core.size, width, 1};
+  core.k = core.v = head_strides{core.kv_heads * room, room, core.size, 1};
   return made;
 }
 
@@ -169,6 +182,16 @@ void rotate_queries(const grouped& of, const kernel_args& args, const float* fro
     }
 }
 
+// Queries see the keys up to their own position, in a window if there is one.
+void find_ranges(const grouped& of, const kernel_args& args, key_range* to) {
+  for (std::int64_t b = 0; b < of.core.batch; ++b)
+    for (std::int64_t i = 0; i < of.core.queries; ++i) {
+      const auto last = past_of(of, args, b) + i + 1;
+      const auto first = of.window > 0 ? std::max<std::int64_t>(last - of.window, 0) : 0;
+      *to++ = {static_cast<std::int32_t>(first), static_cast<std::int32_t>(last)};
+    }
+}
+
 } // namespace
 
 made_kernel make_group_query_attention(const kernel_spec& spec, weight_cache&) {
@@ -176,10 +199,14 @@ made_kernel make_group_query_attention(const kernel_spec& spec, weight_cache&) {
   if (!made)
     return tl::unexpected{made.error()};
   const auto& core = made->core;
-  const auto floats = core.batch * core.queries * core.heads * core.size;
+  const auto blocks = core.workspace() * core.members(made->threads);
+  const auto queries = core.batch * core.queries * core.heads * core.size;
+  static_assert(sizeof(key_range) == 2 * sizeof(float));
   return make_kernel(
-      {.workspace_bytes = static_cast<std::size_t>(floats) * sizeof(float)},
-      [of = *made](const kernel_args& args) -> result<void> {
+      {.name = "blocks",
+       .workspace_bytes = static_cast<std::size_t>(blocks + queries + 2 * core.batch * core.queries)
+                          * sizeof(float)},
+      [of = *made, blocks, queries](const kernel_args& args) -> result<void> {
         if (auto good = check_lengths(of, args); !good)
           return good;
         const auto& heads = of.core;
@@ -195,23 +222,14 @@ made_kernel make_group_query_attention(const kernel_spec& spec, weight_cache&) {
         collect(of, args, new_ones(key, heads.heads), past(past_key), of.rotates, k);
         collect(of, args, new_ones(value, heads.heads + heads.kv_heads), past(past_value), false,
                 v);
-        auto* q = reinterpret_cast<float*>(args.workspace.data());
+        auto* room = reinterpret_cast<float*>(args.workspace.data());
+        auto* q = room + blocks;
         rotate_queries(of, args, x, q);
-        const auto width = heads.heads * heads.size;
-        const auto room = of.keys * heads.size;
-        const head_view<const float> queries{q, heads.queries * width, heads.size, width};
-        const head_view<const float> keys{k, heads.kv_heads * room, room, heads.size};
-        const head_view<const float> values{v, heads.kv_heads * room, room, heads.size};
-        const head_view<float> out{args.outputs[0].as<float>(), heads.queries * width, heads.size,
-                                   width};
-        heads(
-            queries, keys, values, out,
-            [&](std::int64_t b, std::int64_t i) {
-              const auto last = past_of(of, args, b) + i + 1;
-              const auto first = of.window > 0 ? std::max<std::int64_t>(last - of.window, 0) : 0;
-              return attention::key_range{first, last};
-            },
-            [](std::int64_t, std::int64_t, std::int64_t, std::int64_t) { return 0.0F; }, of.keys);
+        auto* ranges = reinterpret_cast<key_range*>(q + queries);
+        find_ranges(of, args, ranges);
+        attention_blocks::run(
+            heads, {.q = q, .k = k, .v = v, .out = args.outputs[0].as<float>(), .ranges = ranges},
+            of.threads, room);
         return {};
       });
 }

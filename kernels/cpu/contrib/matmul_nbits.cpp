@@ -1,15 +1,33 @@
 // com.microsoft MatMulNBits-1: A [..., K] times a weight of 4 or 8 bits in blocks along K, each
 // with a scale and a zero point; g_idx gives each row those of another block. FP32.
 
-#include "kernels/cpu/contrib/attend.hpp"
 #include "kernels/cpu/contrib/kernels.hpp"
 #include "kernels/cpu/kernel_function.hpp"
 #include "kernels/cpu/parallel.hpp"
 #include "kernels/cpu/spec.hpp"
 
+#include <algorithm>
+#include <array>
+
 namespace troupe::cpu {
 
 namespace {
+
+// A dot product in 16 sums, which compilers turn into vectors without reordering a sum.
+float dot(const float* x, const float* y, std::int64_t count) {
+  constexpr std::int64_t lanes = 16;
+  std::array<float, lanes> sums{};
+  std::int64_t i = 0;
+  for (; i + lanes <= count; i += lanes)
+    for (std::int64_t lane = 0; lane < lanes; ++lane)
+      sums[static_cast<std::size_t>(lane)] += x[i + lane] * y[i + lane];
+  float sum = 0;
+  for (; i < count; ++i)
+    sum += x[i] * y[i];
+  for (const auto lane : sums)
+    sum += lane;
+  return sum;
+}
 
 enum input : std::size_t { a, b, scales, zero_points, group_index, bias };
 

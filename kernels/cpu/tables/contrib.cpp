@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::string_view microsoft = "com.microsoft";
 
-constexpr std::array group_query_attention{candidate{"plain", make_group_query_attention}};
+constexpr std::array group_query_attention{candidate{"blocks", make_group_query_attention}};
 constexpr std::array matmul_nbits{candidate{"plain", make_matmul_nbits}};
-constexpr std::array multi_head_attention{candidate{"plain", make_multi_head_attention}};
+constexpr std::array multi_head_attention{candidate{"blocks", make_multi_head_attention}};
 constexpr std::array rotary_embedding{candidate{"plain", make_rotary_embedding}};
 
 constexpr std::array operators{

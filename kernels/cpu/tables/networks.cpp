@@ -3,6 +3,7 @@
 #include "kernels/cpu/tables/table.hpp"
 
 #include "kernels/cpu/attention/fused_form.hpp"
+#include "kernels/cpu/highway_kernels.hpp"
 #include "kernels/cpu/onednn_kernels.hpp"
 #include "kernels/cpu/reference_kernels.hpp"
 
@@ -13,7 +14,7 @@ namespace troupe::cpu {
 namespace {
 
 constexpr std::array attention{
-    candidate{"onednn:heads", make_onednn_attention},
+    candidate{"blocks", make_blocked_attention},
     candidate{"reference", make_reference_attention},
 };
 constexpr std::array causal_conv{candidate{"reference", make_reference_causal_conv}};
