@@ -67,13 +67,15 @@ BOOST_AUTO_TEST_CASE(two_threads_give_what_one_gives) {
 BOOST_AUTO_TEST_CASE(a_second_shape_shares_the_packed_weights_of_the_first) {
   weight_cache weights;
   const candidate_runner first{node_of({1, 128, 96}, {96, 200}, {1, 128, 200}, true)};
-  BOOST_TEST(first.run(0, weights).taken);
+  std::size_t taken = 0;
+  while (!first.run(taken, weights).taken)
+    ++taken;
   const auto bytes = weights.bytes();
   BOOST_TEST(bytes > 0U);
   for (const std::int64_t rows : {1, 7, 1024}) {
     candidate_runner second{node_of({1, rows, 96}, {96, 200}, {1, rows, 200}, true)};
     second.share_constants(first);
-    BOOST_TEST(second.run(0, weights).taken);
+    BOOST_TEST(second.run(taken, weights).taken);
     BOOST_TEST(weights.bytes() == bytes);
   }
 }

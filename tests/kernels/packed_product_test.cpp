@@ -101,12 +101,14 @@ BOOST_AUTO_TEST_CASE(gemm_takes_a_row_and_a_transposed_matrix) {
 BOOST_AUTO_TEST_CASE(any_number_of_rows_shares_the_packed_weights) {
   weight_cache weights;
   const candidate_runner first{matmul_of(1, 96, 200)};
-  BOOST_TEST(first.run(0, weights).name == "packed");
+  std::size_t packed = 0;
+  while (first.run(packed, weights).name != "packed")
+    ++packed;
   const auto bytes = weights.bytes();
   for (const std::int64_t rows : {7, 128, 1024}) {
     candidate_runner second{matmul_of(rows, 96, 200)};
     second.share_constants(first);
-    BOOST_TEST(second.run(0, weights).taken);
+    BOOST_TEST(second.run(packed, weights).taken);
     BOOST_TEST(weights.bytes() == bytes);
   }
 }

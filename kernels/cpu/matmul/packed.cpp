@@ -27,9 +27,9 @@ std::string better_elsewhere(const conv_geometry& conv) {
   return {};
 }
 
-} // namespace
+using asked = tl::expected<packed_request, std::string>;
 
-made_kernel make_packed_matmul(const kernel_spec& spec, weight_cache& weights) {
+asked matmul_request(const kernel_spec& spec) {
   if (auto reason = unsupported(spec); !reason.empty())
     return tl::unexpected{std::move(reason)};
   const auto& left = spec.inputs[0].desc;
@@ -40,17 +40,16 @@ made_kernel make_packed_matmul(const kernel_spec& spec, weight_cache& weights) {
   const auto columns = right.dims.back();
   if (right.elements() != inner * columns)
     return decline("several matrices on the right: {}", to_string(right.dims));
-  return make_packed_kernel(spec, weights,
-                            {.rows = left.elements() / inner,
-                             .inner = inner,
-                             .columns = columns,
-                             .right = spec.inputs[1].constant,
-                             .row_stride = columns,
-                             .column_stride = 1,
-                             .columns_last = true});
+  return packed_request{.rows = left.elements() / inner,
+                        .inner = inner,
+                        .columns = columns,
+                        .right = spec.inputs[1].constant,
+                        .row_stride = columns,
+                        .column_stride = 1,
+                        .columns_last = true};
 }
 
-made_kernel make_packed_gemm(const kernel_spec& spec, weight_cache& weights) {
+asked gemm_request(const kernel_spec& spec) {
   if (auto reason = unsupported(spec); !reason.empty())
     return tl::unexpected{std::move(reason)};
   if (spec.attributes->integer("transA", 0) != 0 || spec.attributes->real("alpha", 1.0F) != 1.0F
@@ -75,7 +74,37 @@ made_kernel make_packed_gemm(const kernel_spec& spec, weight_cache& weights) {
       return decline("C of {} is not a row", to_string(addend.dims));
     wanted.bias = 2;
   }
-  return make_packed_kernel(spec, weights, wanted);
+  return wanted;
+}
+
+packed_request pointwise_request(const conv_geometry& conv, const kernel_spec& spec) {
+  packed_request wanted{.rows = conv.batch * conv.y.output * conv.x.output,
+                        .inner = conv.channels,
+                        .columns = conv.out_channels,
+                        .right = spec.inputs[1].constant,
+                        .row_stride = 1,
+                        .column_stride = conv.channels};
+  if (conv.has_bias)
+    wanted.bias = 2;
+  return wanted;
+}
+
+using maker = made_kernel (*)(const kernel_spec&, weight_cache&, const packed_request&);
+
+made_kernel make(maker kind, const asked& wanted, const kernel_spec& spec, weight_cache& weights) {
+  if (!wanted)
+    return tl::unexpected{wanted.error()};
+  return kind(spec, weights, *wanted);
+}
+
+} // namespace
+
+made_kernel make_packed_matmul(const kernel_spec& spec, weight_cache& weights) {
+  return make(make_packed_kernel, matmul_request(spec), spec, weights);
+}
+
+made_kernel make_packed_gemm(const kernel_spec& spec, weight_cache& weights) {
+  return make(make_packed_kernel, gemm_request(spec), spec, weights);
 }
 
 made_kernel make_packed_pointwise_conv(const kernel_spec& spec, weight_cache& weights) {
@@ -84,15 +113,22 @@ made_kernel make_packed_pointwise_conv(const kernel_spec& spec, weight_cache& we
     return tl::unexpected{conv.error()};
   if (auto reason = better_elsewhere(*conv); !reason.empty())
     return tl::unexpected{std::move(reason)};
-  packed_request wanted{.rows = conv->batch * conv->y.output * conv->x.output,
-                        .inner = conv->channels,
-                        .columns = conv->out_channels,
-                        .right = spec.inputs[1].constant,
-                        .row_stride = 1,
-                        .column_stride = conv->channels};
-  if (conv->has_bias)
-    wanted.bias = 2;
-  return make_packed_kernel(spec, weights, wanted);
+  return make_packed_kernel(spec, weights, pointwise_request(*conv, spec));
+}
+
+made_kernel make_strassen_matmul(const kernel_spec& spec, weight_cache& weights) {
+  return make(make_strassen_kernel, matmul_request(spec), spec, weights);
+}
+
+made_kernel make_strassen_gemm(const kernel_spec& spec, weight_cache& weights) {
+  return make(make_strassen_kernel, gemm_request(spec), spec, weights);
+}
+
+made_kernel make_strassen_pointwise_conv(const kernel_spec& spec, weight_cache& weights) {
+  const auto conv = pointwise_geometry_of(spec);
+  if (!conv)
+    return tl::unexpected{conv.error()};
+  return make_strassen_kernel(spec, weights, pointwise_request(*conv, spec));
 }
 
 } // namespace troupe::cpu

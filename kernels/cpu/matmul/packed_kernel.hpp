@@ -23,7 +23,12 @@ struct packed_request {
 [[nodiscard]] made_kernel make_packed_kernel(const kernel_spec& spec, weight_cache& weights,
                                              const packed_request& wanted);
 
-// The candidates made of it.
+/// The same by Strassen's scheme: an eighth fewer multiplications, results of about twice the
+/// rounding error. Declines what is too small to gain from it.
+[[nodiscard]] made_kernel make_strassen_kernel(const kernel_spec& spec, weight_cache& weights,
+                                               const packed_request& wanted);
+
+// The candidates made of them.
 
 /// MatMul by a constant matrix, float32 in row-major order.
 made_kernel make_packed_matmul(const kernel_spec& spec, weight_cache& weights);
@@ -31,5 +36,9 @@ made_kernel make_packed_matmul(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_packed_gemm(const kernel_spec& spec, weight_cache& weights);
 /// Conv whose window is a single element of stride 1.
 made_kernel make_packed_pointwise_conv(const kernel_spec& spec, weight_cache& weights);
+
+made_kernel make_strassen_matmul(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_strassen_gemm(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_strassen_pointwise_conv(const kernel_spec& spec, weight_cache& weights);
 
 } // namespace troupe::cpu

@@ -19,8 +19,9 @@ constexpr auto fused = post_ops_by::kernel;
 constexpr std::array conv{
     candidate{"depthwise", make_depthwise_conv, fused},
     candidate{"winograd", make_winograd_conv, fused},
-    candidate{"packed", make_packed_pointwise_conv, fused},
+    candidate{"strassen", make_strassen_pointwise_conv, fused},
     candidate{"onednn:pointwise", make_onednn_pointwise_conv, fused},
+    candidate{"packed", make_packed_pointwise_conv, fused},
     candidate{"onednn", make_onednn_conv, fused},
     candidate{"depthwise", make_depthwise_conv},
     candidate{"winograd", make_winograd_conv},
@@ -40,6 +41,7 @@ constexpr std::array conv_transpose{
 };
 
 constexpr std::array matmul{
+    candidate{"strassen", make_strassen_matmul, fused},
     candidate{"packed", make_packed_matmul, fused},
     candidate{"onednn", make_onednn_matmul, fused},
     candidate{"onednn", make_onednn_matmul},
@@ -47,6 +49,7 @@ constexpr std::array matmul{
 };
 
 constexpr std::array gemm{
+    candidate{"strassen", make_strassen_gemm, fused},
     candidate{"packed", make_packed_gemm, fused},
     candidate{"onednn", make_onednn_gemm, fused},
     candidate{"onednn", make_onednn_gemm},

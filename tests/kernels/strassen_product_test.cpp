@@ -1,0 +1,73 @@
+#include "tests/kernels/candidate_runner.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+namespace troupe::tests {
+namespace {
+
+kernel_case matmul_of(std::int64_t rows, std::int64_t inner, std::int64_t columns) {
+  return {.op_type = "MatMul",
+          .attributes = {},
+          .inputs = {{rows, inner}, {inner, columns}},
+          .constant = {false, true},
+          .output = {rows, columns}};
+}
+
+kernel_case pointwise_of(shape input, std::int64_t out_channels) {
+  kernel_case node{.op_type = "Conv",
+                   .attributes = {},
+                   .inputs = {input, {out_channels, input[1], 1, 1}, {out_channels}},
+                   .constant = {false, true, true},
+                   .output = input,
+                   .format = layout::channels_last};
+  node.output[1] = out_channels;
+  return node;
+}
+
+std::string reason_of(const kernel_case& node) {
+  weight_cache weights;
+  return candidate_runner{node}.run(0, weights).reason;
+}
+
+BOOST_AUTO_TEST_SUITE(strassen_product)
+
+// The last block of rows may be anything from half a block to one and a half, odd or even.
+BOOST_AUTO_TEST_CASE(products_of_any_size_agree_with_the_reference) {
+  for (const std::int64_t rows : {48, 49, 71, 72, 73, 95, 97, 120, 167})
+    for (const std::int64_t columns : {96, 112, 130, 240})
+      check_candidates(matmul_of(rows, 130, columns), "strassen");
+  check_candidates(matmul_of(50, 512, 256), "strassen"); // rows that share places in the cache
+}
+
+BOOST_AUTO_TEST_CASE(pointwise_convolutions_with_all_that_follows_them) {
+  auto node = pointwise_of({2, 128, 7, 9}, 144);
+  check_candidates(node, "strassen");
+  node.inputs.push_back(node.output);
+  node.constant.push_back(false);
+  const post_op residual{post_op_kind::add, 0.0F, 0.0F, 3};
+  for (const auto& activation : {post_op{post_op_kind::relu}, post_op{post_op_kind::gelu_erf},
+                                 post_op{post_op_kind::hard_swish, 1.0F / 6.0F, 0.5F}}) {
+    node.post_ops = {activation, residual};
+    check_candidates(node, "strassen");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(two_threads_share_the_rows) {
+  for (const std::int64_t rows : {96, 201}) {
+    auto node = matmul_of(rows, 160, 200);
+    node.threads = 2;
+    check_candidates(node, "strassen");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(small_and_odd_products_are_left_to_others) {
+  BOOST_TEST(reason_of(matmul_of(47, 256, 256)).find("rows") != std::string::npos);
+  BOOST_TEST(reason_of(matmul_of(96, 129, 256)).find("too small or odd") != std::string::npos);
+  BOOST_TEST(reason_of(matmul_of(96, 64, 256)).find("too small or odd") != std::string::npos);
+  BOOST_TEST(reason_of(matmul_of(96, 256, 20)).find("too small or odd") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace
+} // namespace troupe::tests
