@@ -36,6 +36,7 @@ result<std::size_t> find_layer_normalization(graph::graph& on, const pass_contex
 result<std::size_t> find_hard_swish(graph::graph& on, const pass_context& with);
 result<std::size_t> find_gelu(graph::graph& on, const pass_context& with);
 result<std::size_t> fuse_attention(graph::graph& on, const pass_context& with);
+result<std::size_t> read_heads_in_place(graph::graph& on, const pass_context& with);
 result<std::size_t> fold_batch_normalization(graph::graph& on, const pass_context& with);
 result<std::size_t> fold_qdq(graph::graph& on, const pass_context& with);
 result<std::size_t> fold_affine(graph::graph& on, const pass_context& with);

@@ -22,6 +22,8 @@ constexpr std::array once{
     pass{"find_hard_swish", find_hard_swish},
     pass{"find_gelu", find_gelu},
     pass{"fuse_attention", fuse_attention},
+    pass{"remove_dead_nodes", remove_dead_nodes}, // others' reading would hide what is read once
+    pass{"read_heads_in_place", read_heads_in_place},
     pass{"remove_dead_nodes", remove_dead_nodes},
 };
 
@@ -134,7 +136,8 @@ private:
 std::vector<std::string_view> pass_names() {
   std::vector<std::string_view> names;
   for (const auto& next : once)
-    names.push_back(next.name);
+    if (std::ranges::find(names, next.name) == names.end())
+      names.push_back(next.name);
   for (const auto& next : repeated)
     names.push_back(next.name);
   return names;

@@ -290,3 +290,55 @@ BOOST_AUTO_TEST_CASE(a_mask_in_front_of_the_scale_and_another_axis_stay) {
   }
   BOOST_TEST(other.optimised().find("Softmax") != std::string::npos);
 }
+
+namespace {
+
+// Attention of heads that [n, queries, 3 * heads * size] holds, as GPT-2's exports take them out.
+value_id from_one_product(attention_case& of, value_id x) {
+  auto& kit = of.kit;
+  const auto sizes = kit.constant(integers({3}, {heads * size, heads * size, heads * size}));
+  std::vector<value_id> parts;
+  for (const auto* name : {"query", "key", "value"})
+    parts.push_back(kit.made.add_value({.name = name}));
+  kit.made.add_node({.name = "split",
+                     .domain = "",
+                     .op_type = "Split",
+                     .version = 17,
+                     .attributes = with("axis", std::int64_t{2}),
+                     .inputs = {x, sizes},
+                     .outputs = {parts.begin(), parts.end()},
+                     .post_ops = {}});
+  const auto q = of.split(parts[0], queries, size, {0, 2, 1, 3});
+  const auto k = of.split(parts[1], queries, size, {0, 2, 3, 1});
+  const auto v = of.split(parts[2], queries, size, {0, 2, 1, 3});
+  return kit.node("Transpose", {kit.node("MatMul", {of.weights(kit.node("MatMul", {q, k})), v})},
+                  with("perm", ints({0, 2, 1, 3})));
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(heads_of_one_product_are_read_where_they_are) {
+  attention_case of;
+  from_one_product(of, of.input("x", {0, queries, 3 * heads * size}));
+  BOOST_TEST(of.optimised() == "Reshape Reshape Reshape Attention");
+  attention_case off;
+  from_one_product(off, off.input("x", {0, queries, 3 * heads * size}));
+  BOOST_TEST(off.optimised({"read_heads_in_place"}) == "Split Reshape Reshape Reshape Attention");
+}
+
+BOOST_AUTO_TEST_CASE(parts_in_front_of_a_transpose_are_read_where_they_are) {
+  attention_case of;
+  auto& kit = of.kit;
+  auto x = of.input("x", {0, queries, 3 * heads * size});
+  x = kit.node("Reshape", {x, kit.constant(integers({5}, {0, queries, 3, heads, size}))});
+  x = kit.node("Transpose", {x}, with("perm", ints({2, 0, 3, 1, 4})));
+  const auto part = [&](std::int64_t index) {
+    return kit.node("Gather", {x, kit.constant(integers({}, {index}))});
+  };
+  const auto q = kit.node("Mul", {part(0), kit.scalar(0.3F)});
+  const auto k = kit.node("Transpose", {part(1)}, with("perm", ints({0, 1, 3, 2})));
+  const auto v = part(-1);
+  kit.node("Transpose", {kit.node("MatMul", {of.weights(kit.node("MatMul", {q, k})), v})},
+           with("perm", ints({0, 2, 1, 3})));
+  BOOST_TEST(of.optimised() == "Reshape Reshape Reshape Reshape Attention");
+}
