@@ -101,6 +101,7 @@ convolution plan(const conv_geometry& conv, const fused_steps& fused) {
   constexpr std::int64_t stagger = 16;
   made.in_stride = (made.block * conv.channels + stagger - 1) / stagger * stagger + stagger;
   made.out_stride = (made.block * made.panels.padded + stagger - 1) / stagger * stagger + stagger;
+  made.column_stride = (conv.channels + stagger - 1) / stagger * stagger + stagger;
   made.no_pixel.assign(static_cast<std::size_t>(conv.channels), 0.0F);
   return made;
 }

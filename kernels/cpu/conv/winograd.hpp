@@ -26,15 +26,16 @@ struct convolution {
   fused_steps fused;
   std::int64_t tiles_y = 0;
   std::int64_t tiles_x = 0;
-  std::int64_t block = 0;      ///< tiles transformed and multiplied together
-  std::int64_t in_stride = 0;  ///< floats between the 36 matrices of transformed inputs
-  std::int64_t out_stride = 0; ///< and of their products
-  std::vector<float> no_pixel; ///< zeros, read outside of the image
+  std::int64_t block = 0;         ///< tiles transformed and multiplied together
+  std::int64_t in_stride = 0;     ///< floats between the 36 matrices of transformed inputs
+  std::int64_t out_stride = 0;    ///< and of their products
+  std::int64_t column_stride = 0; ///< between the points of a column of inputs
+  std::vector<float> no_pixel;    ///< zeros, read outside of the image
 
   [[nodiscard]] std::int64_t tiles() const noexcept { return conv.batch * tiles_y * tiles_x; }
   /// Floats of workspace for each member of the team.
   [[nodiscard]] std::int64_t workspace() const noexcept {
-    return products * (in_stride + out_stride);
+    return products * (in_stride + out_stride + column_stride);
   }
 };
 

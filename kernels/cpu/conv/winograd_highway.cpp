@@ -74,38 +74,83 @@ HWY_INLINE void for_each_vector(std::int64_t channels, const Step& step) {
     step(channels - lanes);
 }
 
-void transform_input(const convolution& of, const float* input, std::int64_t index, float* to) {
-  const tag f;
-  const auto& conv = of.conv;
-  const auto at = place_of(of, index);
-  const float* pixel[products];
-  for (std::int64_t i = 0; i < products; ++i) {
-    const auto y = at.y - conv.y.pad_begin + i / reach;
-    const auto x = at.x - conv.x.pad_begin + i % reach;
-    const bool inside = y >= 0 && y < conv.y.input && x >= 0 && x < conv.x.input;
-    pixel[i] = inside ? input + ((at.image * conv.y.input + y) * conv.x.input + x) * conv.channels
-                      : of.no_pixel.data();
+// Inputs of a tile, transformed along y: `reach` columns of as many points, a line longer than they
+// need be so that they do not share places in the cache. A tile's right neighbour begins four
+// columns on and finds its first two here.
+class column_ring {
+public:
+  column_ring(const convolution& of, const float* input, float* memory)
+      : of_{of}, input_{input}, memory_{memory} {}
+
+  /// Makes the columns of tile `index`, in place of those of the tile before.
+  void move_to(std::int64_t index) {
+    const auto at = place_of(of_, index);
+    const bool neighbour = index == index_ + 1 && at.x > 0;
+    index_ = index;
+    first_ = neighbour ? (first_ + tile) % reach : 0;
+    const auto& conv = of_.conv;
+    const float* rows[reach];
+    for (std::int64_t y = 0; y < reach; ++y) {
+      const auto from = at.y - conv.y.pad_begin + y;
+      rows[y] = from >= 0 && from < conv.y.input
+                    ? input_ + (at.image * conv.y.input + from) * conv.x.input * conv.channels
+                    : nullptr;
+    }
+    for (std::int64_t x = neighbour ? reach - tile : 0; x < reach; ++x)
+      fill(rows, at.x - conv.x.pad_begin + x, column(x));
   }
-  // The next tile of the row begins four pixels on; a hardware prefetcher sees 36 short runs only.
-  const auto next = tile * conv.channels;
-  for_each_vector(conv.channels, [&](std::int64_t c) HWY_ATTR {
-    vector half[reach][reach];
-    for (int x = 0; x < reach; ++x) {
+
+  [[nodiscard]] const float* at(std::int64_t x, std::int64_t y) const {
+    return column(x) + y * of_.column_stride;
+  }
+
+private:
+  [[nodiscard]] float* column(std::int64_t x) const {
+    return memory_ + (first_ + x) % reach * reach * of_.column_stride;
+  }
+
+  void fill(const float* const (&rows)[reach], std::int64_t x, float* to) const {
+    const tag f;
+    const auto channels = of_.conv.channels;
+    const bool inside = x >= 0 && x < of_.conv.x.input;
+    const float* pixel[reach];
+    for (std::int64_t y = 0; y < reach; ++y)
+      pixel[y] = inside && rows[y] != nullptr ? rows[y] + x * channels : of_.no_pixel.data();
+    for_each_vector(channels, [&](std::int64_t c) HWY_ATTR {
+      constexpr std::int64_t ahead = 128; // floats
       vector d[6];
+      vector t[6];
       HWY_UNROLL(6)
       for (int y = 0; y < reach; ++y) {
-        d[y] = hn::LoadU(f, pixel[y * reach + x] + c);
-        if (x >= reach - tile)
-          hwy::Prefetch(pixel[y * reach + x] + next + c);
+        d[y] = hn::LoadU(f, pixel[y] + c);
+        hwy::Prefetch(pixel[y] + c + ahead);
       }
-      to_points(d, half[x]);
-    }
+      to_points(d, t);
+      HWY_UNROLL(6)
+      for (int y = 0; y < reach; ++y)
+        hn::StoreU(t[y], f, to + y * of_.column_stride + c);
+    });
+  }
+
+  const convolution& of_;
+  const float* input_;
+  float* memory_;
+  std::int64_t index_ = -2;
+  std::int64_t first_ = 0; ///< where the column of x = 0 lies
+};
+
+void transform_input(const convolution& of, const column_ring& columns, float* to) {
+  const tag f;
+  const float* from[products];
+  for (std::int64_t i = 0; i < products; ++i)
+    from[i] = columns.at(i % reach, i / reach);
+  for_each_vector(of.conv.channels, [&](std::int64_t c) HWY_ATTR {
     for (int y = 0; y < reach; ++y) {
       vector d[6];
       vector t[6];
       HWY_UNROLL(6)
       for (int x = 0; x < reach; ++x)
-        d[x] = half[x][y];
+        d[x] = hn::LoadU(f, from[y * reach + x] + c);
       to_points(d, t);
       HWY_UNROLL(6)
       for (int x = 0; x < reach; ++x)
@@ -169,10 +214,13 @@ void tiles(const convolution& of, const tensors& with, std::int64_t begin, std::
   const auto channels = of.conv.channels;
   float* inputs = workspace;
   float* outputs = workspace + products * of.in_stride;
+  column_ring columns{of, with.input, outputs + products * of.out_stride};
   for (auto first = begin; first < end; first += of.block) {
     const auto count = std::min(of.block, end - first);
-    for (std::int64_t i = 0; i < count; ++i)
-      transform_input(of, with.input, first + i, inputs + i * channels);
+    for (std::int64_t i = 0; i < count; ++i) {
+      columns.move_to(first + i);
+      transform_input(of, columns, inputs + i * channels);
+    }
     for (std::int64_t p = 0; p < products; ++p)
       multiply_panels(of.panels, count, inputs + p * of.in_stride, channels,
                       with.weights + p * channels * of.panels.padded, channels,
