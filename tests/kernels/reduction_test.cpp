@@ -118,8 +118,9 @@ BOOST_AUTO_TEST_CASE(a_team_divides_the_channels_of_a_single_image) {
 }
 
 BOOST_AUTO_TEST_CASE(global_averages_agree_in_both_layouts) {
-  for (const auto& dims :
-       {shape{1, 3, 7, 7}, shape{2, 96, 23, 40}, shape{3, 5, 1, 1}, shape{0, 4, 2, 2}})
+  for (const auto& dims : {shape{1, 3, 7, 7}, shape{2, 96, 23, 40}, shape{3, 5, 1, 1},
+                           shape{0, 4, 2, 2}, shape{2, 8, 5, 9}, shape{1, 24, 7, 7},
+                           shape{2, 88, 3, 11}, shape{1, 200, 2, 9}, shape{1, 300, 5, 5}})
     for (const auto format : {layout::row_major, layout::channels_last}) {
       kernel_case node{.op_type = "GlobalAveragePool",
                        .attributes = {},

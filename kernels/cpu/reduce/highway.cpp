@@ -5,10 +5,12 @@
 #include "kernels/cpu/kernel_function.hpp"
 #include "kernels/cpu/parallel.hpp"
 #include "kernels/cpu/reduce/reduce.hpp"
+#include "kernels/cpu/rows/fold_rows.hpp"
 #include "kernels/cpu/rows/rows.hpp"
 #include "kernels/cpu/spec.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace troupe::cpu {
 
@@ -40,10 +42,22 @@ struct folding {
       *to = sum_row(from, static_cast<std::size_t>(width)) * factor;
       return;
     }
-    std::fill_n(to, count, 0.0F);
-    for (std::int64_t row = 0; row < width; ++row)
-      add_row(from + row * inner, to, count);
+    add_up(from, to, static_cast<std::int64_t>(count));
     scale_row(to, factor, to, count);
+  }
+
+  // Rows too short to keep vectors busy are taken several at a time, as one.
+  void add_up(const float* from, float* to, std::int64_t count) const {
+    constexpr std::int64_t enough = 64;
+    const auto together = count == inner ? std::min(width, enough / inner) : 1;
+    if (together < 2)
+      return fold_rows(from, inner, width, to, count);
+    std::array<float, enough> sums;
+    const auto folded = width / together * together;
+    fold_rows(from, together * inner, width / together, sums.data(), together * inner);
+    fold_rows(sums.data(), inner, together, to, inner);
+    for (auto row = folded; row < width; ++row)
+      add_row(from + row * inner, to, static_cast<std::size_t>(inner));
   }
 };
 
