@@ -63,7 +63,7 @@ struct model::impl {
   std::string why_rows_depend; // empty: they do not
   std::shared_ptr<device> on;
   std::shared_ptr<device> host; ///< computes constants: a simulated or remote device takes its time
-  weight_cache weights;
+  std::shared_ptr<weight_cache> weights = std::make_shared<weight_cache>();
   std::shared_ptr<const dynamic::program> program; ///< null: plans run the model
   batch_buckets buckets;
   std::shared_ptr<plan::tuning> tuning;
@@ -79,7 +79,7 @@ struct model::impl {
 
   result<plan_cache::plan_ptr> build(std::span<const shape> dims, device& runs_on,
                                      plan::tuning* tuned) {
-    return plan::build(optimised, dims, runs_on, weights, {.host = host.get(), .tuned = tuned});
+    return plan::build(optimised, dims, runs_on, *weights, {.host = host.get(), .tuned = tuned});
   }
 
   // One thread and, where rows are independent, one row: nothing that a kernel could split or block
@@ -97,7 +97,33 @@ struct model::impl {
       return propagate(made);
     return row_by_row(*std::move(made), apart ? rows : 1, on->properties().threads);
   }
+
+  static result<std::shared_ptr<model>> finished(std::unique_ptr<impl> made,
+                                                 const model_options& options);
 };
+
+// What depends on the device, or takes the graph as it stays.
+result<std::shared_ptr<model>> model::impl::finished(std::unique_ptr<impl> made,
+                                                     const model_options& options) {
+  if (dynamic::needs_program(made->optimised)) {
+    if (options.batch_invariant)
+      return fail(
+          errc::unimplemented,
+          "batch-invariant outputs take a model whose shapes do not depend on data, without "
+          "control flow, sequences and strings");
+    auto program = dynamic::program::make(made->optimised,
+                                          {made->on.get(), made->host.get(), made->weights.get(),
+                                           made->tuning.get(), options.max_cached_plans});
+    if (!program)
+      return propagate(program);
+    made->program = *std::move(program);
+    made->why_rows_depend = "a program runs the model, one request after the other";
+  }
+  const auto rows = graph::rows_independent(made->optimised);
+  if (!rows.independent)
+    made->why_rows_depend = rows.reason.empty() ? "no reason is known" : rows.reason;
+  return std::shared_ptr<model>{new model{std::move(made)}};
+}
 
 model::model(std::unique_ptr<impl> made) : impl_{std::move(made)} {}
 model::~model() = default;
@@ -131,24 +157,21 @@ result<std::shared_ptr<model>> model::load(const std::filesystem::path& file,
   if (!io)
     return propagate(io);
   made->io = *std::move(io);
-  if (dynamic::needs_program(made->optimised)) {
-    if (options.batch_invariant)
-      return fail(
-          errc::unimplemented,
-          "batch-invariant outputs take a model whose shapes do not depend on data, without "
-          "control flow, sequences and strings");
-    auto program =
-        dynamic::program::make(made->optimised, {made->on.get(), made->host.get(), &made->weights,
-                                                 made->tuning.get(), options.max_cached_plans});
-    if (!program)
-      return propagate(program);
-    made->program = *std::move(program);
-    made->why_rows_depend = "a program runs the model, one request after the other";
-  }
-  const auto rows = graph::rows_independent(made->optimised);
-  if (!rows.independent)
-    made->why_rows_depend = rows.reason.empty() ? "no reason is known" : rows.reason;
-  return std::shared_ptr<model>{new model{std::move(made)}};
+  return impl::finished(std::move(made), options);
+}
+
+result<std::shared_ptr<model>> model::beside(const model& of, std::shared_ptr<device> on,
+                                             const model_options& options) {
+  if (options.batch_invariant && on->properties().kind != "cpu")
+    return fail(errc::unimplemented, "batch-invariant outputs take a cpu device, not {}",
+                on->properties().name);
+  auto made = std::make_unique<impl>(std::move(on), options);
+  made->optimised = of.impl_->optimised; // the constants in it are the same
+  made->rewrites = of.impl_->rewrites;
+  made->io = of.impl_->io;
+  made->host = of.impl_->host;
+  made->weights = of.impl_->weights;
+  return impl::finished(std::move(made), options);
 }
 
 const signature& model::io() const noexcept {
@@ -176,7 +199,7 @@ device& model::on() const noexcept {
 }
 
 std::size_t model::weight_bytes() const noexcept {
-  return impl_->weights.bytes();
+  return impl_->weights->bytes();
 }
 
 const dynamic::program* model::program() const noexcept {

@@ -33,15 +33,19 @@ struct model_options {
   std::filesystem::path repository{}; ///< links to external data may lead into it
 };
 
-/// A loaded model on one device: the optimised graph, its packed weights and a bounded cache of
-/// plans. All members may be called from any thread; `make_plan` takes milliseconds and holds no
-/// lock that `find_plan` needs.
+/// A loaded model on one device: the optimised graph, its packed weights (which devices of one
+/// memory share) and a bounded cache of plans. All members may be called from any thread;
+/// `make_plan` takes milliseconds and holds no lock that `find_plan` needs.
 class model {
 public:
   /// Imports, optimises and checks; errors name node, operator, what was expected and what came.
   [[nodiscard]] static result<std::shared_ptr<model>> load(const std::filesystem::path& file,
                                                            std::shared_ptr<device> on,
                                                            const model_options& options = {});
+  /// The same model on a further device that shares the memory of the first one's: constants and
+  /// packed weights are those of `of`, plans are its own.
+  [[nodiscard]] static result<std::shared_ptr<model>>
+  beside(const model& of, std::shared_ptr<device> on, const model_options& options = {});
   ~model();
   model(const model&) = delete;
   model& operator=(const model&) = delete;
