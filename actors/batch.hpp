@@ -18,6 +18,8 @@ struct batch {
   const placed* where = nullptr;
   std::vector<std::shared_ptr<job::impl>> jobs;
   std::int64_t rows = 0;
+  std::size_t shape = 0; ///< the hash that its jobs share
+  duration expected{0};  ///< on the device, when it left the batcher
 };
 
 using batch_ptr = std::shared_ptr<const batch>;
@@ -27,6 +29,7 @@ struct batch_outcome {
   std::uint64_t id = 0;
   std::optional<error> failed;
   duration took{0}; ///< on the device; 0 where it failed
+  int tickets = 0;  ///< batches that the device is willing to hold of this model from now on
 };
 
 using outcome_ptr = std::shared_ptr<const batch_outcome>;

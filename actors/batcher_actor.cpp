@@ -1,6 +1,7 @@
 #include "actors/batcher_actor.hpp"
 
 #include "actors/hand_on.hpp"
+#include "actors/split.hpp"
 
 #include <algorithm>
 
@@ -35,8 +36,11 @@ batcher_actor::behavior_type batcher_state::make_behavior(commons_ptr shared, pl
                                                           int tickets) {
   shared_ = std::move(shared);
   what_ = std::move(what);
-  tickets_ = tickets;
-  what_->where->load->restart(); // what one before this one held is gone
+  const auto& placements = model().placements;
+  while (&placements[self_at_] != what_->where)
+    ++self_at_;
+  what_->where->load->restart(now()); // what one before this one held is gone
+  set_tickets(tickets);
   const auto& batching = model().settings.batching;
   if (batching.adapts && batching.objective > duration{0})
     size_.emplace(batching.objective, batching.max_rows);
@@ -44,18 +48,21 @@ batcher_actor::behavior_type batcher_state::make_behavior(commons_ptr shared, pl
   return {
       [this](submit_atom, const job_ptr& asked) { guarded(name, asked, [&] { enqueue(asked); }); },
       [this](cancel_atom, const job_ptr& unwanted) {
+        std::erase(again_, unwanted);
         queue_.remove_if([&](const waiting::item& held) { return held.job == unwanted; });
-        report_depth();
         dispatch();
         leave_if_done();
       },
       [this](finished_atom, const outcome_ptr& outcome) { finished(*outcome); },
       [this](up_atom, int count) {
-        tickets_ = count;
+        set_tickets(count);
         dispatch();
       },
       [this](down_atom) { device_down(); },
       [this](retire_atom) { retire(); },
+      [this](offer_atom) { share_work(); },
+      [this](relieve_atom, stage_id idle, std::int64_t rows) { relieve(idle, rows); },
+      [this](taken_atom, const handover_ptr& given) { taken(*given); },
       [this](halt_atom) { end(); },
       [this](wake_atom) {
         alarm_.reset();
@@ -66,32 +73,58 @@ batcher_actor::behavior_type batcher_state::make_behavior(commons_ptr shared, pl
 }
 
 void batcher_state::enqueue(const job_ptr& asked) {
+  asked->on_way = {};
   const auto at = now();
   if (is_over(*asked, at))
     return answer_over(*asked, at);
   if (leaving_)
     return send_back(*shared_, asked);
-  const auto& rules = model().settings.priorities;
-  const auto level = rules.level_of(asked->request.priority);
-  waiting::item next{asked, asked->rows, level, asked->deadline, at};
-  if (const auto timeout = rules.policy_of(level).timeout; timeout > duration{0})
-    next.leave_by = at + timeout;
+  auto next = item_of(asked, at);
   if (auto room = room_for(*asked, next); !room) {
     model().probe->rejected();
     asked->answer(propagate(std::move(room)));
     return;
   }
   asked->at.queued = at;
-  asked->queued_at = what_->where->entry;
-  queue_.push(asked->key, std::move(next));
-  report_depth();
+  const auto most = model().io.max_batch_size;
+  if (most > 0 && asked->rows > most) {
+    for (auto& part : split(shared_, asked, most)) {
+      part->at.queued = at;
+      wait(item_of(part, at));
+    }
+  } else {
+    wait(std::move(next));
+  }
   dispatch();
+}
+
+batcher_state::waiting::item batcher_state::item_of(const job_ptr& asked, time_point at) const {
+  const auto& rules = model().settings.priorities;
+  const auto level = rules.level_of(asked->request.priority);
+  waiting::item made{asked, asked->rows, level, asked->deadline, at};
+  const auto& policy = rules.policy_of(level);
+  if (policy.timeout > duration{0})
+    made.leave_by = at + policy.timeout;
+  if (policy.allow_override && asked->request.deadline)
+    made.leave_by = std::min(made.leave_by, *asked->request.deadline);
+  return made;
+}
+
+// Who cancels it looks at `queued_at` after having said so: one of the two sees the other.
+void batcher_state::wait(waiting::item next) {
+  const auto asked = next.job;
+  asked->queued_at = what_->where->entry;
+  if (asked->over()) {
+    asked->queued_at = 0;
+    return answer_over(*asked, now());
+  }
+  queue_.push(asked->key, std::move(next));
 }
 
 // A request that cannot be served is told so while its client can still do something else.
 result<void> batcher_state::room_for(const job::impl& asked, const waiting::item& next) const {
   const auto refuse = [&](errc code, std::string text) -> result<void> {
-    const auto clears_in = what_->where->load->estimated_run(queue_.rows());
+    const auto clears_in = what_->where->load->estimated_run(asked.key.hash(), queue_.rows());
     const auto wait = std::chrono::duration_cast<std::chrono::milliseconds>(clears_in).count();
     return tl::unexpected<error>{
         error{code, fmt::format("model {}: {}", model().name, text),
@@ -108,11 +141,13 @@ result<void> batcher_state::room_for(const job::impl& asked, const waiting::item
                   fmt::format("the queue is full: {} requests of priority {} wait, the limit is {}",
                               queue_.count(next.priority), next.priority, of_level));
   const auto& load = *what_->where->load;
-  if (load.estimated_completion(asked.rows, next.arrived) <= asked.deadline)
+  const auto shape = asked.key.hash();
+  if (!load.measured()
+      || load.estimated_completion_here(shape, asked.rows, next.arrived) <= asked.deadline)
     return {};
   // Not behind all that waits; perhaps behind what goes before it.
   const auto answered =
-      load.estimated_completion_after(queue_.rows_before(next), asked.rows, next.arrived);
+      load.estimated_completion_after(queue_.rows_before(next), shape, asked.rows, next.arrived);
   if (answered <= asked.deadline)
     return {};
   return refuse(errc::deadline_exceeded,
@@ -121,39 +156,56 @@ result<void> batcher_state::room_for(const job::impl& asked, const waiting::item
                             in_ms(answered - next.arrived), in_ms(asked.deadline - next.arrived)));
 }
 
-batching::policy batcher_state::rule() const {
-  auto made = model().settings.batching;
-  if (size_)
-    made.max_rows = size_->rows(what_->where->load->profile());
-  return made;
+// By what the policy says, what the objective allows and what there was memory for.
+std::int64_t batcher_state::most_rows(const batching::shape_key& of) const {
+  auto most = model().settings.batching.max_rows;
+  const auto& load = *what_->where->load;
+  if (size_ && load.measured())
+    most = size_->rows([&](std::int64_t rows) { return load.estimated_run(of.hash(), rows); });
+  return memory_rows_ > 0 ? std::min(most, memory_rows_) : most;
 }
 
 void batcher_state::dispatch() {
   drop_what_is_over();
-  // Members of failed batches run one at a time with nothing beside them: if one of them breaks the
-  // device again, it takes no other with it.
-  while (!again_.empty()) {
-    if (!in_flight_.empty() || tickets_ == 0)
-      return;
-    auto next = std::move(again_.front());
-    again_.pop_front();
-    if (is_over(*next, now()))
-      answer_over(*next, now());
-    else
-      return send({std::move(next)});
-  }
-  const auto how = rule();
-  for (;;) {
-    auto taken = queue_.take(how, device(), now());
+  while (!run_again()) {
+    auto taken = queue_.take(model().settings.batching, device(), now(),
+                             [this](const auto& key) { return most_rows(key); });
     if (taken.empty())
       break;
     std::vector<job_ptr> jobs;
     jobs.reserve(taken.size());
-    for (auto& item : taken)
-      jobs.push_back(std::move(item.job));
-    send(std::move(jobs));
+    for (auto& item : taken) {
+      if (is_over(*item.job, now()))
+        answer_over(*item.job, now());
+      else
+        jobs.push_back(std::move(item.job));
+    }
+    if (!jobs.empty())
+      send(std::move(jobs));
   }
-  auto next = queue_.next_close(how, device());
+  report_depth();
+  wake_for_next();
+  share_work();
+}
+
+// Members of failed batches run one at a time with nothing beside them: if one of them breaks the
+// device again, it takes no other with it. Whether the device is theirs.
+bool batcher_state::run_again() {
+  while (!again_.empty() && in_flight_.empty() && tickets_ > 0) {
+    auto next = std::move(again_.front());
+    again_.pop_front();
+    if (!is_over(*next, now())) {
+      send({std::move(next)});
+      return true;
+    }
+    answer_over(*next, now());
+  }
+  return !again_.empty();
+}
+
+// Also while the device is busy or down: what waits may have to go before it is free.
+void batcher_state::wake_for_next() {
+  auto next = queue_.next_close(model().settings.batching, device());
   if (const auto expiry = queue_.next_expiry(); expiry && (!next || *expiry < *next))
     next = expiry;
   if (next)
@@ -172,8 +224,8 @@ void batcher_state::send(std::vector<job_ptr> jobs) {
     one->queued_at = 0;
     one->at.input = now();
   }
-  report_depth();
-  what_->where->load->batch_started(made->rows, now());
+  made->shape = made->jobs.front()->key.hash();
+  made->expected = what_->where->load->batch_started(made->shape, made->rows, now());
   in_flight_.emplace(made->id, made);
   if (!tell<device_actor>(*shared_, what_->where->device, run_atom_v, batch_ptr{made}))
     device_down(); // its supervisor says so later, too: then nothing is left to do
@@ -183,11 +235,18 @@ void batcher_state::finished(const batch_outcome& outcome) {
   const auto held = in_flight_.extract(outcome.id);
   if (held.empty())
     return; // of a device that was given up, or from before a restart of this actor
-  what_->where->load->batch_ended(held.mapped()->rows);
+  const auto rows = held.mapped()->rows;
+  what_->where->load->batch_ended(held.mapped()->expected, now());
+  if (tickets_ > 0 && outcome.tickets > 0)
+    set_tickets(outcome.tickets);
+  if (outcome.failed && outcome.failed->code == errc::resource_exhausted && rows > 1)
+    memory_rows_ = std::max<std::int64_t>(1, rows / 2);
+  else if (!outcome.failed && memory_rows_ > 0 && rows >= memory_rows_)
+    ++memory_rows_; // somebody else may have had it then
   if (outcome.failed)
     failed(*held.mapped(), *outcome.failed);
   else if (size_)
-    size_->ran(held.mapped()->rows, outcome.took);
+    size_->ran(rows, outcome.took);
   dispatch();
   leave_if_done();
 }
@@ -199,6 +258,7 @@ void batcher_state::failed(const batch& what, const error& why) {
       continue;
     if (one->attempts++ == 0 && model().settings.stateless) {
       again_.push_back(one);
+      one->queued_at = what_->where->entry;
       ++retried;
       continue;
     }
@@ -214,12 +274,14 @@ void batcher_state::failed(const batch& what, const error& why) {
 }
 
 void batcher_state::device_down() {
-  tickets_ = 0;
+  set_tickets(0);
   auto lost = std::exchange(in_flight_, {});
   for (const auto& [id, held] : lost) {
-    what_->where->load->batch_ended(held->rows);
+    what_->where->load->batch_ended(held->expected, now());
     failed(*held, {errc::internal, "the device failed while it held the request"});
   }
+  wake_for_next();
+  share_work();
   leave_if_done();
 }
 
@@ -241,10 +303,9 @@ void batcher_state::drop_what_is_over() {
       model().probe->rejected();
       gone.job->fail_with(errc::unavailable,
                           fmt::format("model {}: still in the queue after {:.1f} ms, the limit",
-                                      model().name, in_ms(policy.timeout)));
+                                      model().name, in_ms(gone.leave_by - gone.arrived)));
     }
   }
-  report_depth();
 }
 
 // One alarm for the whole queue, never one per job: a timer cannot be taken back, and keeps the
@@ -280,17 +341,26 @@ void batcher_state::end() {
 }
 
 void batcher_state::report_depth() {
-  what_->where->load->set_queued(queue_.rows());
+  const auto& load = what_->where->load;
+  load->set_queued(queue_.rows(), queue_.work([&](const auto& key, std::int64_t rows) {
+    return load->estimated_run(key.hash(), rows);
+  }));
   model().probe->queue_depth(queue_.rows());
+}
+
+void batcher_state::set_tickets(int count) {
+  const auto instances = what_->where->terms.instances;
+  tickets_ = instances > 0 ? std::min(instances, count) : count;
+  what_->where->load->set_up(count > 0);
 }
 
 batching::device_view batcher_state::device() const {
   batching::device_view view{static_cast<int>(in_flight_.size()), tickets_, false};
   if (!in_flight_.empty()) {
-    std::int64_t rows = 0;
+    duration running{0};
     for (const auto& [id, held] : in_flight_)
-      rows += held->rows;
-    view.running_is_short = what_->where->load->estimated_run(rows) <= short_run;
+      running += held->expected;
+    view.running_is_short = running <= short_run;
   }
   return view;
 }

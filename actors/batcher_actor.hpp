@@ -27,9 +27,13 @@ private:
   using waiting = batching::queue<job_ptr>;
 
   void enqueue(const job_ptr& asked);
+  [[nodiscard]] waiting::item item_of(const job_ptr& asked, time_point at) const;
   [[nodiscard]] result<void> room_for(const job::impl& asked, const waiting::item& next) const;
-  [[nodiscard]] batching::policy rule() const;
+  void wait(waiting::item next);
+  [[nodiscard]] std::int64_t most_rows(const batching::shape_key& of) const;
   void dispatch();
+  bool run_again();
+  void wake_for_next();
   void send(std::vector<job_ptr> jobs);
   void finished(const batch_outcome& outcome);
   void failed(const batch& what, const error& why);
@@ -40,6 +44,12 @@ private:
   void leave_if_done();
   void end();
   void report_depth();
+  void set_tickets(int count);
+
+  // With the other placements of the model (batcher_relief.cpp).
+  void share_work();
+  void relieve(stage_id idle, std::int64_t rows);
+  void taken(const handover& given);
   [[nodiscard]] batching::device_view device() const;
   [[nodiscard]] const served_model& model() const noexcept { return *what_->model; }
   [[nodiscard]] time_point now() const noexcept { return shared_->clock->now(); }
@@ -47,10 +57,12 @@ private:
   batcher_actor::pointer self_;
   commons_ptr shared_;
   place_order_ptr what_;
-  int tickets_ = 0; ///< 0 while the device is down
+  int tickets_ = 0;         ///< 0 while the device is down
+  std::size_t self_at_ = 0; ///< among the model's placements
   waiting queue_;
   std::optional<batching::adaptive_size> size_; ///< of batches, where the policy learns it
-  std::deque<job_ptr> again_; ///< members of failed batches: each runs alone, once
+  std::int64_t memory_rows_ = 0; ///< of a batch that its device had memory for; 0: any so far
+  std::deque<job_ptr> again_;    ///< members of failed batches: each runs alone, once
   std::unordered_map<std::uint64_t, batch_ptr> in_flight_;
   std::optional<time_point> alarm_;
   bool retiring_ = false; ///< no further jobs are routed here

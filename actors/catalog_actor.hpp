@@ -18,6 +18,7 @@ namespace troupe::actors {
 struct device_place {
   stage_id device = 0;
   stage_id memory = 0;
+  std::shared_ptr<placement::device_load> load = std::make_shared<placement::device_load>();
 };
 
 /// Where models come from when only a name is given.
@@ -50,6 +51,7 @@ private:
   struct load_step {
     model_ptr model;
     std::size_t placement = 0;
+    std::size_t device = 0; ///< among the catalog's
     std::vector<std::vector<tensor>> warm_up;
     std::size_t weight_bytes = 0;
   };

@@ -23,13 +23,21 @@ void catalog_state::loaded(std::uint64_t number, const result<std::vector<loaded
     made->settings = version.settings;
     made->properties = version.properties;
     for (std::size_t i = 0; i < version.on.size(); ++i) {
+      if (!version.on[i])
+        continue;
+      const bool shares = i < version.shares_weights.size() && version.shares_weights[i];
+      at->second.steps.push_back(
+          {made, made->placements.size(), i, version.warm_up, shares ? 0 : version.weight_bytes});
       auto& one = made->placements.emplace_back();
       one.entry = shared_->stages->fresh_id();
       one.device = devices_[i].device;
       one.runs = version.on[i];
+      one.load = std::make_shared<placement::load>(devices_[i].load);
+      if (i < version.terms.size())
+        one.terms = version.terms[i];
+      for (const auto& need : one.terms.resources)
+        shared_->resources->provide(need);
     }
-    for (std::size_t i = 0; i < made->placements.size(); ++i)
-      at->second.steps.push_back({made, i, version.warm_up, version.weight_bytes});
   }
   place(number);
 }
@@ -40,7 +48,8 @@ void catalog_state::place(std::uint64_t number) {
   if (under_way.at == under_way.steps.size())
     return publish(number);
   const auto& step = under_way.steps[under_way.at];
-  auto memory = shared_->stages->get<memory_actor>(devices_[step.placement].memory);
+  const auto memory_id = devices_[step.device].memory;
+  auto memory = shared_->stages->get<memory_actor>(memory_id);
   auto root = shared_->stages->get<supervisor_actor>(shared_->supervisor);
   if (!memory || !root)
     return abort(number, {errc::unavailable, "the system is stopping", 100});
@@ -51,7 +60,6 @@ void catalog_state::place(std::uint64_t number) {
   order->model = step.model;
   order->where = &step.model->placements[step.placement];
   const auto bytes = step.weight_bytes;
-  const auto memory_id = devices_[step.placement].memory;
   self_->request(memory, caf::infinite, reserve_atom_v, static_cast<std::uint64_t>(bytes))
       .then(
           [=, this](const failure& reserved) {

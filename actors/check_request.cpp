@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <string_view>
 
 namespace troupe::actors {
@@ -95,22 +96,81 @@ result<void> count_rows(job::impl& asked) {
                   model.name, input.name, rows, first->name, asked.rows);
     }
   }
-  if (asked.rows < 1 || asked.rows > model.io.max_batch_size)
+  // More rows than a batch has are split, up to what the queue holds.
+  const auto most = std::max(model.io.max_batch_size, model.settings.max_queue_rows);
+  if (asked.rows < 1 || asked.rows > most)
     return fail(errc::invalid_argument, "model {}: expected between 1 and {} rows (axis 0), got {}",
-                model.name, model.io.max_batch_size, asked.rows);
+                model.name, most, asked.rows);
   return {};
 }
 
-void set_key(job::impl& asked) {
-  batching::shape_key key;
+bool is_mask(const served_model& model, std::size_t input) {
+  const auto& lengths = model.settings.padding.lengths;
+  return std::any_of(lengths.begin(), lengths.end(),
+                     [&](const auto& one) { return one.mask == input; });
+}
+
+// All inputs that share a length have it.
+result<void> read_lengths(job::impl& asked) {
+  const auto& model = *asked.model;
+  asked.lengths.clear();
+  for (const auto& padded : model.settings.padding.lengths) {
+    std::optional<std::int64_t> length;
+    for (const auto& [index, axis] : padded.inputs) {
+      const auto& input = asked.request.inputs[index];
+      if (left_out(input))
+        continue;
+      const auto size = input.value.dims[axis];
+      if (length && *length != size)
+        return fail(errc::invalid_argument,
+                    "model {}: input \"{}\": axis {} has size {}, another input has the length "
+                    "\"{}\" of {}",
+                    model.name, input.name, axis, size, padded.name, *length);
+      length = size;
+    }
+    if (!length)
+      return fail(errc::invalid_argument, "model {}: no input says the length \"{}\"", model.name,
+                  padded.name);
+    asked.lengths.push_back(*length);
+  }
+  return {};
+}
+
+bool is_padded(const job::impl& asked) {
+  const auto& lengths = asked.model->settings.padding.lengths;
+  for (std::size_t i = 0; i < lengths.size(); ++i)
+    if (lengths[i].bucket(asked.lengths[i]) != asked.lengths[i])
+      return true;
+  return false;
+}
+
+// What the inputs are padded to, once all of them are there.
+void set_run_dims(job::impl& asked) {
+  asked.run_dims.clear();
+  if (!is_padded(asked))
+    return;
   for (const auto& input : asked.request.inputs)
-    key.add(input.value.type, input.value.dims, asked.model->io.max_batch_size > 0);
+    asked.run_dims.push_back(input.value.dims);
+  const auto& lengths = asked.model->settings.padding.lengths;
+  for (std::size_t i = 0; i < lengths.size(); ++i)
+    for (const auto& [index, axis] : lengths[i].inputs)
+      asked.run_dims[index][axis] = lengths[i].bucket(asked.lengths[i]);
+}
+
+void set_key(job::impl& asked) {
+  set_run_dims(asked);
+  batching::shape_key key;
+  for (std::size_t i = 0; i < asked.request.inputs.size(); ++i) {
+    const auto& value = asked.request.inputs[i].value;
+    key.add(value.type, asked.run_dims.empty() ? value.dims : asked.run_dims[i],
+            asked.model->io.max_batch_size > 0);
+  }
   asked.key = std::move(key);
 }
 
 result<void> check_outputs(job::impl& asked) {
   const auto& model = *asked.model;
-  asked.postprocess = !model.settings.softmax.empty();
+  asked.postprocess = !model.settings.softmax.empty() || is_padded(asked);
   for (const auto& wanted : asked.request.outputs) {
     const auto& declared = model.io.outputs;
     if (std::none_of(declared.begin(), declared.end(),
@@ -162,7 +222,7 @@ result<checked_request> check_request(job::impl& asked) {
     if (!ordered[i].name.empty())
       continue;
     const auto& declared = model.io.inputs[i];
-    if (!declared.optional)
+    if (!declared.optional && !is_mask(model, i))
       return fail(errc::invalid_argument, "model {}: input \"{}\" is missing; it takes: {}",
                   model.name, declared.name, names_of(model.io.inputs));
     found.needs_preprocess = true;
@@ -170,6 +230,8 @@ result<checked_request> check_request(job::impl& asked) {
   }
   inputs = std::move(ordered);
   if (auto ok = count_rows(asked); !ok)
+    return propagate(std::move(ok));
+  if (auto ok = read_lengths(asked); !ok)
     return propagate(std::move(ok));
   if (auto ok = check_outputs(asked); !ok)
     return propagate(std::move(ok));
@@ -198,11 +260,20 @@ result<void> complete_inputs(job::impl& asked) {
     shape dims(declared.dims.begin(), declared.dims.end());
     if (model.io.max_batch_size > 0 && !dims.empty())
       dims[0] = asked.rows;
+    const auto& lengths = model.settings.padding.lengths;
+    for (std::size_t one = 0; one < lengths.size(); ++one)
+      for (const auto& [index, axis] : lengths[one].inputs)
+        if (index == i)
+          dims[axis] = asked.lengths[one];
     for (auto size : dims)
       if (size < 0)
         return fail(errc::invalid_argument,
                     "model {}: input \"{}\" was left out and has no fixed shape to be filled: {}",
                     model.name, declared.name, to_string(std::span{declared.dims}));
+    if (is_mask(model, i)) {
+      input.value = batching::filled(declared.type, dims, 1);
+      continue;
+    }
     const auto width = size_of(declared.type);
     const auto bytes = static_cast<std::size_t>(element_count(dims)) * width;
     auto block = allocate_aligned(bytes);

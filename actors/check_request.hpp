@@ -10,8 +10,8 @@ struct checked_request {
 };
 
 /// Checks names, types, dims and sizes against the signature of the job's model, puts the inputs
-/// into the signature's order (one left out becomes an entry without data), and sets rows, key and
-/// postprocess. invalid_argument says what was expected and what came.
+/// into the signature's order (one left out becomes an entry without data), and sets rows, lengths,
+/// dims as they run, key and postprocess. invalid_argument says what was expected and what came.
 [[nodiscard]] result<checked_request> check_request(job::impl& asked);
 
 /// Fills inputs that were left out with their declared defaults and checks that BYTES are well

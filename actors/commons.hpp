@@ -3,6 +3,7 @@
 #include "actors/admission.hpp"
 #include "actors/live_jobs.hpp"
 #include "actors/stage_table.hpp"
+#include "runtime/placement/resource_pool.hpp"
 
 #include <atomic>
 #include <functional>
@@ -17,6 +18,8 @@ struct commons {
   std::shared_ptr<stage_table> stages = std::make_shared<stage_table>();
   std::shared_ptr<live_jobs> live;
   std::shared_ptr<admission_budget> budget;
+  std::shared_ptr<placement::resource_pool> resources =
+      std::make_shared<placement::resource_pool>();
   duration default_deadline = std::chrono::seconds{60};
   /// Runs long computations of stages; tests run them at once.
   std::function<void(std::function<void()>)> offload;

@@ -9,17 +9,25 @@ namespace troupe::actors {
 
 namespace {
 
-tensor rows_of(const tensor& whole, std::int64_t first, std::int64_t count, bool batched) {
-  if (!batched || whole.dims.empty())
-    return whole;
-  tensor part{whole.type, whole.dims, {whole.data.owner, {}}};
-  const auto row_bytes = whole.dims[0] > 0
-                             ? whole.data.size() / static_cast<std::size_t>(whole.dims[0])
-                             : std::size_t{0};
-  part.dims[0] = count;
-  part.data.view = whole.data.view.subspan(static_cast<std::size_t>(first) * row_bytes,
-                                           static_cast<std::size_t>(count) * row_bytes);
-  return part;
+// What was padded in front of the model is cut off behind it.
+result<tensor> cut_back(const job::impl& asked, std::size_t output, tensor value) {
+  const auto& lengths = asked.model->settings.padding.lengths;
+  auto dims = value.dims;
+  for (std::size_t i = 0; i < asked.lengths.size(); ++i) {
+    const auto padded = lengths[i].bucket(asked.lengths[i]);
+    for (const auto& [index, axis, divisor] : lengths[i].outputs) {
+      if (index != output || padded == asked.lengths[i])
+        continue;
+      const auto expected = (padded + divisor - 1) / divisor;
+      if (axis >= dims.size() || dims[axis] != expected)
+        return fail(errc::failed_precondition,
+                    "expected size {} on axis {} for the length \"{}\" of {}, got shape {}",
+                    expected, axis, lengths[i].name, padded,
+                    to_string(std::span<const std::int64_t>{dims.data(), dims.size()}));
+      dims[axis] = (asked.lengths[i] + divisor - 1) / divisor;
+    }
+  }
+  return dims == value.dims ? value : batching::resized(value, dims, 0);
 }
 
 result<named_tensor> output_for(const served_model& model, std::size_t index, tensor value,
@@ -48,8 +56,12 @@ response_part response_for(const batch_results& results, const job::impl& asked,
   const bool batched = model.io.max_batch_size > 0;
   inference_response answer{model.name, model.version, asked.request.id, {}, {}};
   auto add = [&](std::size_t index, const protocol::parameter_map& wanted) -> result<void> {
-    auto made = output_for(model, index,
-                           rows_of(results.outputs[index], first, asked.rows, batched), wanted);
+    const auto& whole = results.outputs[index];
+    auto own = cut_back(asked, index,
+                        batched && !whole.dims.empty() ? batching::rows_of(whole, first, asked.rows)
+                                                       : whole);
+    auto made = own ? output_for(model, index, std::move(*own), wanted)
+                    : result<named_tensor>{propagate(std::move(own))};
     if (!made)
       return fail(made.error().code, "model {}: output \"{}\": {}", model.name,
                   model.io.outputs[index].name, made.error().text);

@@ -16,12 +16,14 @@ namespace {
 constexpr std::size_t max_resting_runs = 64;
 
 std::vector<shape> dims_for(const batch& of, std::int64_t bucket) {
-  std::vector<shape> dims;
-  for (const auto& input : of.jobs.front()->request.inputs) {
-    dims.push_back(input.value.dims);
-    if (bucket > 0)
-      dims.back()[0] = bucket;
-  }
+  const auto& first = *of.jobs.front();
+  auto dims = first.run_dims;
+  if (dims.empty())
+    for (const auto& input : first.request.inputs)
+      dims.push_back(input.value.dims);
+  if (bucket > 0)
+    for (auto& one : dims)
+      one[0] = bucket;
   return dims;
 }
 
@@ -51,7 +53,7 @@ device_actor::behavior_type device_state::make_behavior(commons_ptr shared, devi
   tell<supervisor_actor>(*shared_, shared_->supervisor, up_atom_v, setup_.id);
   return {
       [this](run_atom, const batch_ptr& next) {
-        pending_.push_back(next);
+        pending_.push(next->from, next, next->expected, next->where->terms.share);
         advance();
       },
       [this](granted_atom, std::uint64_t ticket, const lease_ptr& block, const failure& outcome) {
@@ -62,16 +64,36 @@ device_actor::behavior_type device_state::make_behavior(commons_ptr shared, devi
       [this](done_atom, std::uint64_t ticket, const failure& outcome) { done(ticket, outcome); },
       [this](yield_atom, bool all) { yield(all); },
       [this](up_atom) { ask_for_memory(); },
+      [this](wake_atom) { advance(); },
   };
 }
 
 void device_state::advance() {
   const auto tickets = static_cast<std::size_t>(std::max(1, setup_.on->properties().tickets));
-  while (running_.size() < tickets && !pending_.empty()) {
-    const auto next = std::move(pending_.front());
-    pending_.pop_front();
-    attempt(next, [&] { start(next); });
+  while (running_.size() < tickets) {
+    const auto next = pending_.pop([this](const batch_ptr& due) { return may_run(*due); });
+    if (!next)
+      return;
+    attempt(*next, [&] { start(*next); });
   }
+}
+
+// Resources come before memory, and all at once: a batch that waits for them holds nothing.
+bool device_state::may_run(const batch& next) {
+  const auto& needs = next.where->terms.resources;
+  if (needs.empty())
+    return true;
+  auto& claim = claims_[next.id];
+  if (!claim)
+    claim = std::make_unique<placement::resource_claim>(
+        *shared_->resources, needs,
+        [shared = shared_, to = setup_.id] { tell<device_actor>(*shared, to, wake_atom_v); });
+  return claim->take();
+}
+
+void device_state::release(const batch& what, duration took) {
+  claims_.erase(what.id);
+  pending_.ended(what.from, what.expected, took);
 }
 
 // What one batch throws ends that batch: the device has others.
@@ -232,35 +254,53 @@ void device_state::done(std::uint64_t ticket, const failure& outcome) {
     return;
   const auto& work = entry.mapped();
   const auto what = work->of();
+  const auto took = work->ended - work->started;
   if (outcome.what && outcome.what->code == errc::unavailable)
     throw std::runtime_error(
         to_string(*outcome.what)); // the device is lost: its supervisor decides
-  if (auto block = work->take_lease())
+  // A block is kept for the next batch unless one waits for memory: that one gets it by the books.
+  const bool short_of_memory = std::any_of(running_.begin(), running_.end(), [](const auto& one) {
+    return one.second->device_bytes() > 0 && !one.second->has_lease();
+  });
+  if (auto block = work->take_lease(); block && !short_of_memory)
     kept_.push_back({std::move(block)});
   if (runs_.size() >= max_resting_runs)
     runs_.clear(); // making them again is cheap, finding the oldest is not worth a list
   if (const auto& of = what->where->runs; of->caches(*work->program()))
     runs_[work->program().get()] = {of, work->program(), work->take_run()};
+  release(*what, took);
   advance(); // the device first, the answers meanwhile
   if (outcome.what)
-    return finish(*what, outcome.what);
-  const auto took = work->ended - work->started;
-  what->where->load->record_run(std::max<std::int64_t>(work->bucket(), 1) * work->runs(), took);
+    return report(*what, outcome.what);
+  what->where->load->record_run(what->shape,
+                                std::max<std::int64_t>(work->bucket(), 1) * work->runs(), took,
+                                shared_->clock->now());
   what->model->probe->batch_ran(what->rows, took);
   auto results = std::make_shared<batch_results>(batch_results{what, work->outputs()});
   for (const auto& one : what->jobs) {
     one->at.started = work->started;
     one->at.ended = work->ended;
   }
-  finish(*what, {}, took);
+  report(*what, {}, took);
   if (!needs_postprocess(*what)
       || !tell<postprocess_actor>(*shared_, shared_->postprocess, split_atom_v,
                                   results_ptr{results}))
     deliver(*results);
 }
 
-void device_state::finish(const batch& what, std::optional<error> failed, duration took) {
-  auto outcome = std::make_shared<batch_outcome>(batch_outcome{what.id, std::move(failed), took});
+// A batch ends that did not run.
+void device_state::finish(const batch& what, std::optional<error> failed) {
+  release(what, {});
+  report(what, std::move(failed));
+}
+
+// Where models share the device each may have one batch more here, so that there is something to
+// choose from at any time.
+void device_state::report(const batch& what, std::optional<error> failed, duration took) {
+  const auto tickets =
+      std::max(1, setup_.on->properties().tickets) + (pending_.flows() > 1 ? 1 : 0);
+  auto outcome =
+      std::make_shared<batch_outcome>(batch_outcome{what.id, std::move(failed), took, tickets});
   tell<batcher_actor>(*shared_, what.from, finished_atom_v, outcome_ptr{std::move(outcome)});
 }
 

@@ -3,11 +3,11 @@
 #include "actors/commons.hpp"
 #include "actors/device_work.hpp"
 #include "actors/interfaces.hpp"
+#include "runtime/placement/fair_queue.hpp"
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
-#include <deque>
 #include <map>
 #include <unordered_map>
 #include <vector>
@@ -63,7 +63,10 @@ private:
   void ask_for_memory();
   void submit(std::uint64_t ticket, const work_ptr& work);
   void done(std::uint64_t ticket, const failure& outcome);
-  void finish(const batch& what, std::optional<error> failed, duration took = {});
+  [[nodiscard]] bool may_run(const batch& next);
+  void release(const batch& what, duration took);
+  void finish(const batch& what, std::optional<error> failed);
+  void report(const batch& what, std::optional<error> failed, duration took = {});
   void yield(bool all);
   lease_ptr kept(std::size_t bytes);
 
@@ -71,7 +74,9 @@ private:
   commons_ptr shared_;
   device_setup setup_;
   std::unique_ptr<stream> stream_;
-  std::deque<batch_ptr> pending_;
+  placement::fair_queue<batch_ptr> pending_; ///< by the batchers they come from
+  /// Of the batches that run or are next to: what they hold beside the device, or wait for.
+  std::unordered_map<std::uint64_t, std::unique_ptr<placement::resource_claim>> claims_;
   std::unordered_map<std::uint64_t, work_ptr> running_; ///< by ticket; some still wait for memory
   std::map<std::uint64_t, parked> planning_;            ///< by the number of the order
   std::vector<kept_block> kept_;                        ///< for the next batches

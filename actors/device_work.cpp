@@ -49,6 +49,8 @@ const std::byte* device_work::in_place(std::size_t input, std::int64_t first) co
   if (!host_visible_)
     return nullptr;
   if (bucket_ == 0) {
+    if (!batch_->jobs.front()->run_dims.empty())
+      return nullptr;
     const auto& value = batch_->jobs.front()->request.inputs[input].value;
     return is_aligned(value.data.data()) ? value.data.data() : nullptr;
   }
@@ -57,7 +59,7 @@ const std::byte* device_work::in_place(std::size_t input, std::int64_t first) co
   std::int64_t begin = 0;
   for (const auto& one : batch_->jobs) {
     const auto end = begin + one->rows;
-    if (first >= begin && first + bucket_ <= end) {
+    if (first >= begin && first + bucket_ <= end && one->run_dims.empty()) {
       const auto* at = one->request.inputs[input].value.data.data()
                        + static_cast<std::size_t>(first - begin) * row_bytes;
       return is_aligned(at) ? at : nullptr;
@@ -67,37 +69,48 @@ const std::byte* device_work::in_place(std::size_t input, std::int64_t first) co
   return nullptr;
 }
 
+// Rows of a job's input, padded where its length is not the batch's.
+tensor device_work::as_it_runs(const job::impl& of, std::size_t input, std::int64_t first,
+                               std::int64_t count) {
+  const auto& value = of.request.inputs[input].value;
+  auto part = bucket_ > 0 ? batching::rows_of(value, first, count) : value;
+  if (of.run_dims.empty() || of.run_dims[input] == value.dims)
+    return part;
+  auto dims = of.run_dims[input];
+  if (bucket_ > 0)
+    dims[0] = count;
+  return padded_.emplace_back(
+      batching::resized(part, dims, batch_->model->settings.padding.value_of(input)));
+}
+
 // Copies the rows of [first, first + bucket) into the lease; what the batch does not fill is padded
 // with its last row, whose values are as harmless as any that came.
 result<void> device_work::gather(stream& on, std::size_t input, std::int64_t first) {
   const auto& desc = program_->inputs()[input];
   auto* to = lease_->data() + input_at_[input];
   if (bucket_ == 0) {
-    const auto& data = batch_->jobs.front()->request.inputs[input].value.data;
-    return on.copy(to, data.data(), data.size());
+    const auto value = as_it_runs(*batch_->jobs.front(), input, 0, 0);
+    return on.copy(to, value.data.data(), value.data.size());
   }
   const auto row_bytes = desc.bytes() / static_cast<std::size_t>(bucket_);
   if (row_bytes == 0)
     return {};
   std::int64_t begin = 0;
-  const std::byte* last = nullptr;
   for (const auto& one : batch_->jobs) {
-    const auto* data = one->request.inputs[input].value.data.data();
     const auto end = begin + one->rows;
     const auto from = std::max(first, begin);
     const auto until = std::min(first + bucket_, end);
     if (from < until) {
       const auto bytes = static_cast<std::size_t>(until - from) * row_bytes;
-      if (auto ok = on.copy(to, data + static_cast<std::size_t>(from - begin) * row_bytes, bytes);
-          !ok)
+      const auto rows = as_it_runs(*one, input, from - begin, until - from);
+      if (auto ok = on.copy(to, rows.data.data(), bytes); !ok)
         return ok;
       to += bytes;
     }
-    last = data + static_cast<std::size_t>(one->rows - 1) * row_bytes;
     begin = end;
   }
   for (auto row = begin; row < first + bucket_; ++row, to += row_bytes)
-    if (auto ok = on.copy(to, last, row_bytes); !ok)
+    if (auto ok = on.copy(to, to - row_bytes, row_bytes); !ok)
       return ok;
   return {};
 }
@@ -151,8 +164,8 @@ result<void> device_work::compute(stream& on) {
                 "the model's outputs depend on data: its requests run one by one, set "
                 "max_batch_size to 0");
   std::vector<tensor> inputs;
-  for (const auto& input : batch_->jobs.front()->request.inputs)
-    inputs.push_back(input.value);
+  for (std::size_t i = 0; i < batch_->jobs.front()->request.inputs.size(); ++i)
+    inputs.push_back(as_it_runs(*batch_->jobs.front(), i, 0, 0));
   auto made =
       run_->compute(std::move(inputs), on, [of = batch_->jobs.front()] { return of->over(); });
   if (!made)

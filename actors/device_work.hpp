@@ -47,6 +47,8 @@ public:
 
 private:
   [[nodiscard]] const std::byte* in_place(std::size_t input, std::int64_t first) const;
+  [[nodiscard]] tensor as_it_runs(const job::impl& of, std::size_t input, std::int64_t first,
+                                  std::int64_t count);
   [[nodiscard]] result<void> gather(stream& on, std::size_t input, std::int64_t first);
   [[nodiscard]] result<void> one_run(stream& on, std::int64_t run);
   [[nodiscard]] result<void> check() const;
@@ -64,6 +66,7 @@ private:
   std::shared_ptr<std::byte[]> host_block_;
   std::shared_ptr<store::lease> lease_;
   std::unique_ptr<placement::run> run_;
+  std::vector<tensor> padded_;   ///< inputs that had to grow: alive until the work is done
   std::vector<tensor> computed_; ///< where the outputs were not known before
 };
 

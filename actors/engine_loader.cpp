@@ -3,6 +3,7 @@
 #include "kernels/open_device.hpp"
 #include "runtime/placement/engine_executable.hpp"
 #include "runtime/repository/configure.hpp"
+#include "runtime/repository/instances.hpp"
 #include "runtime/repository/version_labels.hpp"
 
 #include <spdlog/spdlog.h>
@@ -65,6 +66,11 @@ std::vector<std::vector<tensor>> warm_up_of(const repository::configured_model& 
   return {inputs};
 }
 
+// Weights that one packed the other can read.
+bool share_memory(const device_properties& a, const device_properties& b) {
+  return a.host_visible && b.host_visible && a.kind == b.kind;
+}
+
 result<loaded_model> load_version(const repository::model_folder& folder,
                                   const repository::version_folder& version,
                                   const repository::serving_defaults& defaults,
@@ -83,22 +89,40 @@ result<loaded_model> load_version(const repository::model_folder& folder,
     return propagate(std::move(invariant));
   options.batch_invariant = *invariant;
   options.plan_memory = setup.plans;
-  for (const auto& on : setup.devices) {
-    auto model = exec::model::load(version.file, on, options);
+  std::vector<std::string_view> kinds;
+  for (const auto& on : setup.devices)
+    kinds.push_back(on->properties().kind);
+  auto terms = repository::instances_on(folder, kinds);
+  if (!terms)
+    return propagate(std::move(terms));
+  std::vector<std::shared_ptr<exec::model>> models(setup.devices.size());
+  for (std::size_t i = 0; i < setup.devices.size(); ++i) {
+    made.terms.push_back((*terms)[i].value_or(placement::instance_terms{}));
+    made.on.emplace_back();
+    made.shares_weights.push_back(false);
+    if (!(*terms)[i])
+      continue;
+    const auto& on = setup.devices[i];
+    const auto other = std::find_if(models.begin(), models.end(), [&](const auto& one) {
+      return one && share_memory(one->on().properties(), on->properties());
+    });
+    made.shares_weights.back() = other != models.end();
+    auto model = other == models.end() ? exec::model::load(version.file, on, options)
+                                       : exec::model::beside(**other, on, options);
     if (!model)
       return propagate(std::move(model));
-    if (made.on.empty()) {
-      const auto& properties = (*model)->optimised().metadata;
-      made.properties.insert(properties.begin(), properties.end());
-    }
-    for (const auto* tensors : {&(*model)->io().inputs, &(*model)->io().outputs})
-      for (const auto& one : *tensors)
-        if (one.sequence)
-          return fail(errc::unimplemented, "'{}' is a sequence, which no protocol carries",
-                      one.name);
-    made.on.push_back(placement::make_executable(std::move(*model)));
+    models[i] = std::move(*model);
+    made.on.back() = placement::make_executable(models[i]);
   }
-  const auto& first = *made.on.front();
+  const auto& loaded =
+      **std::find_if(models.begin(), models.end(), [](const auto& one) { return one != nullptr; });
+  made.properties.insert(loaded.optimised().metadata.begin(), loaded.optimised().metadata.end());
+  for (const auto* tensors : {&loaded.io().inputs, &loaded.io().outputs})
+    for (const auto& one : *tensors)
+      if (one.sequence)
+        return fail(errc::unimplemented, "'{}' is a sequence, which no protocol carries", one.name);
+  const auto& first = **std::find_if(made.on.begin(), made.on.end(),
+                                     [](const auto& one) { return one != nullptr; });
   auto configured = repository::configure(
       folder, first.io(), first.rows_independent() ? "" : first.why_rows_depend(), defaults);
   if (!configured)
@@ -115,6 +139,7 @@ result<loaded_model> load_version(const repository::model_folder& folder,
   made.settings.priorities = std::move(configured->priorities);
   made.settings.max_queue_rows = configured->max_queue_rows;
   made.settings.softmax = std::move(configured->softmax);
+  made.settings.padding = std::move(configured->padding);
   // Weights are packed with the first plans: what the file takes is a fair guess before that.
   std::error_code unknown;
   const auto on_disk = std::filesystem::file_size(version.file, unknown);

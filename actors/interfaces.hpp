@@ -31,14 +31,20 @@ using preprocess_actor = job_stage;
 ///   up        the device can take so many batches at once
 ///   down      the device died: what it held is lost
 ///   retire    no new jobs come: finish and leave
+///   offer     a batcher of the same model has more than it can do
+///   relieve   the batcher of this id is idle: give it so many rows of what waits
+///   taken     what another batcher gave away: work on it as if it had come here
 ///   halt      nobody finds it any more: end
 ///   wake      its own alarm
-using batcher_actor = job_stage::extend<rpc<void(cancel_atom, job_ptr)>,       //
-                                        rpc<void(finished_atom, outcome_ptr)>, //
-                                        rpc<void(up_atom, int)>,               //
-                                        rpc<void(down_atom)>,                  //
-                                        rpc<void(retire_atom)>,                //
-                                        rpc<void(halt_atom)>,                  //
+using batcher_actor = job_stage::extend<rpc<void(cancel_atom, job_ptr)>,                 //
+                                        rpc<void(finished_atom, outcome_ptr)>,           //
+                                        rpc<void(up_atom, int)>,                         //
+                                        rpc<void(down_atom)>,                            //
+                                        rpc<void(retire_atom)>,                          //
+                                        rpc<void(offer_atom)>,                           //
+                                        rpc<void(relieve_atom, stage_id, std::int64_t)>, //
+                                        rpc<void(taken_atom, handover_ptr)>,             //
+                                        rpc<void(halt_atom)>,                            //
                                         rpc<void(wake_atom)>>;
 
 /// Keeps the books of one device's memory.
@@ -61,13 +67,15 @@ using memory_actor = caf::typed_actor<rpc<void(lease_atom, std::uint64_t, std::u
 ///   yield    give back the blocks kept for the next batch: all, or those unused since the last
 ///   yield
 ///   up       its memory's actor was restarted: leases that are waited for are asked for again
+///   wake     resources that a batch waits for have been given back
 using device_actor =
     caf::typed_actor<rpc<void(run_atom, batch_ptr)>,                                             //
                      rpc<void(granted_atom, std::uint64_t, lease_ptr, failure)>,                 //
                      rpc<void(planned_atom, std::uint64_t, std::int64_t, program_ptr, failure)>, //
                      rpc<void(done_atom, std::uint64_t, failure)>,                               //
                      rpc<void(yield_atom, bool)>,                                                //
-                     rpc<void(up_atom)>>;
+                     rpc<void(up_atom)>,                                                         //
+                     rpc<void(wake_atom)>>;
 
 /// Works on the outputs of a batch and answers its jobs.
 using postprocess_actor = caf::typed_actor<rpc<void(split_atom, results_ptr)>>;

@@ -27,9 +27,11 @@ job::impl::impl(inference_request asked, part_fn answer_to,
                 std::shared_ptr<actors::shared_units> with,
                 std::shared_ptr<actors::live_jobs> entered, time_point expires,
                 std::shared_ptr<const impl> of)
-    : deadline(expires), parent(std::move(of)), units(std::move(with)),
-      registry(std::move(entered)), request(std::move(asked)), answer_to_(std::move(answer_to)) {
+    : parent(std::move(of)), units(std::move(with)), registry(std::move(entered)),
+      deadline(expires), request(std::move(asked)), answer_to_(std::move(answer_to)) {
   at.accepted = registry->now();
+  if (parent)
+    parent->has_children_ = true;
   link_.owner = this;
   link_.deadline = deadline;
 }
@@ -99,8 +101,14 @@ void job::impl::resolve(std::shared_ptr<const actors::served_model> served) {
   probe_.store(model->probe.get(), std::memory_order_release);
 }
 
+void job::impl::extend(time_point later) {
+  deadline = later;
+  registry->extend(link_, later);
+}
+
 void job::impl::unresolve() {
   where = nullptr;
+  on_way = {};
   former_.push_back(std::exchange(model, nullptr));
 }
 

@@ -3,6 +3,7 @@
 #include "actors/live_jobs.hpp"
 #include "actors/troupe.hpp"
 #include "runtime/batching/shape_key.hpp"
+#include "runtime/placement/load.hpp"
 #include "runtime/telemetry/probe.hpp"
 
 #include <atomic>
@@ -90,19 +91,27 @@ struct job::impl : std::enable_shared_from_this<job::impl> {
   /// Back to where no model was chosen: the one that was is being replaced.
   void unresolve();
 
+  /// Moves the deadline to a later time. For whoever holds the job.
+  void extend(time_point later);
+  /// Whether jobs were made as parts of this one.
+  [[nodiscard]] bool has_children() const noexcept { return has_children_; }
+
   // Fixed when the job is made.
-  const time_point deadline;
-  const std::shared_ptr<const impl> parent; ///< of a sub-request
+  const std::shared_ptr<const impl> parent; ///< of a sub-request, or of a part of a larger request
   const std::shared_ptr<actors::shared_units> units;
   const std::shared_ptr<actors::live_jobs> registry;
 
   // Of the stage that holds the job.
+  time_point deadline;
   inference_request request;
   std::shared_ptr<const actors::served_model> model;
   const actors::placed* where = nullptr; ///< one of the model's placements
   bool postprocess = false;              ///< something is to be done to its outputs
   std::int64_t rows = 1;
+  placement::heading on_way; ///< to a batcher
   batching::shape_key key;
+  std::vector<std::int64_t> lengths; ///< of what the model pads, as they came
+  std::vector<shape> run_dims;       ///< of the inputs as they are padded; empty: as they came
   /// The inputs as they came, where they were completed: for another version than the first.
   std::vector<named_tensor> before_completion;
   std::uint32_t attempts = 0; ///< times a batch with it failed
@@ -116,6 +125,7 @@ struct job::impl : std::enable_shared_from_this<job::impl> {
 private:
   [[nodiscard]] telemetry::request_times spent(time_point now) const noexcept;
 
+  mutable std::atomic<bool> has_children_{false}; // children are made of a job that others hold
   std::atomic<bool> cancelled_{false};
   std::atomic<bool> answered_{false};
   std::atomic<telemetry::probe*> probe_{nullptr};

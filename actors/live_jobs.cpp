@@ -21,6 +21,12 @@ void live_jobs::enter(link& added) {
     on_earlier_(added.deadline);
 }
 
+void live_jobs::extend(link& of, time_point later) {
+  std::lock_guard lock(mutex_);
+  of.deadline =
+      later; // who looks at the old time finds nothing to do then, and goes by the new one
+}
+
 void live_jobs::leave(link& gone) noexcept {
   std::lock_guard lock(mutex_);
   if (first_ != &gone && !gone.before)
@@ -50,6 +56,16 @@ std::vector<std::shared_ptr<job::impl>> live_jobs::all() const {
   for (auto* at = first_; at; at = at->after)
     if (auto held = at->owner->weak_from_this().lock())
       found.push_back(std::move(held));
+  return found;
+}
+
+std::vector<std::shared_ptr<job::impl>> live_jobs::children_of(const job::impl& parent) const {
+  std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<job::impl>> found;
+  for (auto* at = first_; at; at = at->after)
+    if (at->owner->parent.get() == &parent)
+      if (auto held = at->owner->weak_from_this().lock())
+        found.push_back(std::move(held));
   return found;
 }
 

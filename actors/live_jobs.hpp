@@ -35,10 +35,14 @@ public:
 
   /// `added` has its owner and deadline set.
   void enter(link& added);
+  /// The deadline of a job that has entered moves to a later time.
+  void extend(link& of, time_point later);
   /// Harmless when not entered.
   void leave(link& gone) noexcept;
 
   [[nodiscard]] std::size_t count() const;
+  /// Those that were made as parts of `parent`.
+  [[nodiscard]] std::vector<std::shared_ptr<job::impl>> children_of(const job::impl& parent) const;
   /// All of them, kept alive by the list returned.
   [[nodiscard]] std::vector<std::shared_ptr<job::impl>> all() const;
   /// Those whose deadline is over; `next` becomes the earliest deadline of the others, if any.

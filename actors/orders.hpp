@@ -6,6 +6,7 @@
 #include "actors/served_model.hpp"
 #include "actors/troupe.hpp"
 #include "kernels/base/result.hpp"
+#include "runtime/batching/queue.hpp"
 #include "runtime/placement/executable.hpp"
 
 #include <cstdint>
@@ -46,16 +47,25 @@ struct loaded_model {
   signature io; ///< as configured
   model_settings settings;
   std::map<std::string, std::string, std::less<>> properties;
-  std::vector<std::shared_ptr<placement::executable>> on; ///< one per device, in the devices' order
-  std::vector<std::vector<tensor>> warm_up;               ///< inputs of requests to run before use
-  std::size_t weight_bytes = 0;                           ///< on each device
-  placement::version_rules rules; ///< of the model: the same for all of its versions
+  /// One per device, in the devices' order; null where the model is not to run.
+  std::vector<std::shared_ptr<placement::executable>> on;
+  std::vector<placement::instance_terms> terms; ///< likewise; empty: nothing special
+  std::vector<bool> shares_weights;             ///< likewise: with an earlier one; empty: none does
+  std::vector<std::vector<tensor>> warm_up;     ///< inputs of requests to run before use
+  std::size_t weight_bytes = 0;                 ///< on each device that has its own
+  placement::version_rules rules;               ///< of the model: the same for all of its versions
 };
 
 using loaded_ptr = std::shared_ptr<const result<std::vector<loaded_model>>>;
 
 /// Reads and compiles; runs on a storage actor's thread.
 using loader = std::function<result<std::vector<loaded_model>>()>;
+
+/// Waiting requests that one batcher gives to another; from now on they are the other's.
+struct handover {
+  std::vector<batching::queue<std::shared_ptr<job::impl>>::item> items;
+};
+using handover_ptr = std::shared_ptr<handover>;
 
 struct load_order {
   std::string name;

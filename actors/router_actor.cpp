@@ -6,6 +6,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace troupe::actors {
@@ -66,6 +67,11 @@ void router_state::route(const job_ptr& asked) {
       return;
     }
     asked->resolve(std::move(*found));
+    // Where a request may say how long it waits, its time is for the queue, not for the answer.
+    const auto& rules = asked->model->settings.priorities;
+    if (asked->request.deadline
+        && rules.policy_of(rules.level_of(asked->request.priority)).allow_override)
+      asked->extend(std::max(asked->deadline, asked->at.accepted + shared_->default_deadline));
   }
   const auto checked = check_request(*asked);
   if (!checked) {
@@ -73,6 +79,8 @@ void router_state::route(const job_ptr& asked) {
     return;
   }
   asked->where = &place(*asked);
+  if (asked->where->device != 0)
+    asked->on_way = placement::heading{asked->where->load, asked->rows};
   hand_on(*shared_, checked->needs_preprocess ? shared_->preprocess : asked->where->entry, asked);
 }
 
@@ -90,7 +98,7 @@ const placed& router_state::place(const job::impl& asked) const {
     }
   if (standing.empty())
     return placements.front();
-  return *standing[placement::earliest(loads, asked.rows, shared_->clock->now())];
+  return *standing[placement::earliest(loads, asked.key.hash(), asked.rows, shared_->clock->now())];
 }
 
 // Those who ask for a model while it loads wait here; admission bounds how many they are.

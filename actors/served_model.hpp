@@ -1,10 +1,12 @@
 #pragma once
 
 #include "actors/job.hpp"
+#include "runtime/batching/padding.hpp"
 #include "runtime/batching/policy.hpp"
 #include "runtime/batching/queue_policy.hpp"
 #include "runtime/exec/signature.hpp"
 #include "runtime/placement/executable.hpp"
+#include "runtime/placement/instances.hpp"
 #include "runtime/placement/load.hpp"
 #include "runtime/placement/version_rules.hpp"
 #include "runtime/telemetry/probe.hpp"
@@ -22,7 +24,8 @@ struct model_settings {
   batching::policy batching;
   batching::priority_rules priorities;
   std::int64_t max_queue_rows = 4096;
-  bool stateless = true;            ///< a failed batch may run again
+  bool stateless = true; ///< a failed batch may run again
+  batching::padding padding;
   std::vector<std::string> softmax; ///< outputs whose last axis becomes probabilities
 };
 
@@ -31,6 +34,7 @@ struct placed {
   stage_id entry = 0;  ///< the batcher, or the stage
   stage_id device = 0; ///< 0 for a stage
   std::shared_ptr<placement::executable> runs;
+  placement::instance_terms terms{};
   std::shared_ptr<placement::load> load = std::make_shared<placement::load>();
 };
 

@@ -35,6 +35,9 @@ void watchdog_state::cancel(const job_ptr& unwanted) {
   unwanted->fail_with(errc::cancelled, "the request was cancelled");
   if (const auto batcher = unwanted->queued_at.load())
     tell<batcher_actor>(*shared_, batcher, cancel_atom_v, unwanted);
+  if (unwanted->has_children())
+    for (const auto& part : shared_->live->children_of(*unwanted))
+      cancel(part);
 }
 
 void watchdog_state::wake_at(time_point at) {

@@ -18,10 +18,10 @@ duration adaptive_size::allowed() const {
   return duration{static_cast<std::int64_t>(static_cast<double>(objective_.count()) / 2 * share_)};
 }
 
-std::int64_t adaptive_size::rows(const placement::latency_profile& known) const {
-  if (objective_ <= duration{0} || known.empty())
+std::int64_t adaptive_size::rows(const std::function<duration(std::int64_t)>& estimate) const {
+  if (objective_ <= duration{0} || !estimate)
     return most_;
-  const auto one = known.estimate(1);
+  const auto one = estimate(1);
   const auto limit = std::max(allowed(), duration{static_cast<std::int64_t>(
                                              static_cast<double>(one.count()) * about_as_fast)});
   // Times grow with size, noise apart: the boundary is found by halving.
@@ -29,7 +29,7 @@ std::int64_t adaptive_size::rows(const placement::latency_profile& known) const 
   std::int64_t too_many = most_ + 1;
   while (too_many - fits > 1) {
     const auto middle = fits + (too_many - fits) / 2;
-    (known.estimate(middle) <= limit ? fits : too_many) = middle;
+    (estimate(middle) <= limit ? fits : too_many) = middle;
   }
   return fits;
 }

@@ -1,8 +1,9 @@
 #pragma once
 
-#include "runtime/placement/latency_profile.hpp"
+#include "kernels/base/clock.hpp"
 
 #include <cstdint>
+#include <functional>
 
 namespace troupe::batching {
 
@@ -17,7 +18,8 @@ public:
 
   /// The largest size whose expected time is within what is allowed; never less than one row, and
   /// never less than what is about as fast as one row.
-  [[nodiscard]] std::int64_t rows(const placement::latency_profile& known) const;
+  /// `estimate(rows)` is what a batch is expected to take; nothing is known if it is null.
+  [[nodiscard]] std::int64_t rows(const std::function<duration(std::int64_t)>& estimate) const;
 
   /// A batch of `rows` rows took this long.
   void ran(std::int64_t rows, duration took);

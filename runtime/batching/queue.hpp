@@ -56,13 +56,25 @@ public:
   /// larger request alone. Empty if nothing is to leave.
   [[nodiscard]] std::vector<item> take(const policy& rule, const device_view& device,
                                        time_point now) {
+    return take(rule, device, now, [&](const shape_key&) { return rule.max_rows; });
+  }
+
+  /// The same where `most(key)` rows of a lane may run together instead of `max_rows`.
+  template <class Most>
+  [[nodiscard]] std::vector<item> take(const policy& rule, const device_view& device,
+                                       time_point now, Most most) {
     auto chosen = lanes_.end();
+    auto how = rule;
     for (auto lane = lanes_.begin(); lane != lanes_.end(); ++lane) {
       age(lane->second, rule.aging, now);
-      if (should_close(rule, view(lane->second), device, now)
+      auto of_lane = rule;
+      of_lane.max_rows = most(lane->first);
+      if (should_close(of_lane, view(lane->second), device, now)
           && (chosen == lanes_.end()
-              || ahead(rule, lane->second.items.front(), chosen->second.items.front())))
+              || ahead(rule, lane->second.items.front(), chosen->second.items.front()))) {
         chosen = lane;
+        how = of_lane;
+      }
     }
     std::vector<item> batch;
     if (chosen == lanes_.end())
@@ -70,7 +82,7 @@ public:
     auto& items = chosen->second.items;
     const auto barrier = rule.preserve_ordering ? first_of_others(chosen) : next_sequence_;
     std::int64_t taken = 0;
-    while (!items.empty() && (taken == 0 || taken + items.front().rows <= rule.max_rows)
+    while (!items.empty() && (taken == 0 || taken + items.front().rows <= how.max_rows)
            && items.front().sequence <= barrier) {
       taken += items.front().rows;
       uncount(items.front());
@@ -105,6 +117,19 @@ public:
       for (const auto& waiting : lane.items)
         earliest_expiry_ = std::min(earliest_expiry_, waiting.expiry());
     return out;
+  }
+
+  /// Expected time of everything that waits, each lane as one batch after the other, by
+  /// `estimate(key, rows)`. With very many lanes they count as one.
+  template <class Estimate>
+  [[nodiscard]] duration work(Estimate estimate) const {
+    constexpr std::size_t many = 16;
+    if (lanes_.size() > many)
+      return estimate(lanes_.begin()->first, rows_);
+    duration sum{0};
+    for (const auto& [key, lane] : lanes_)
+      sum += estimate(key, lane.rows);
+    return sum;
   }
 
   /// How many requests of this priority wait.

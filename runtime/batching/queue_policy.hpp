@@ -15,6 +15,7 @@ struct queue_policy {
   };
   overdue action = overdue::reject;
   duration timeout{0};           ///< longest wait in the queue; 0: as the deadline allows
+  bool allow_override = false;   ///< a request's own timeout counts where it is shorter
   std::int64_t max_requests = 0; ///< of this priority in the queue; 0: the model's own bound alone
 };
 

@@ -1,5 +1,6 @@
 #include "runtime/placement/latency_profile.hpp"
 
+#include <algorithm>
 #include <iterator>
 
 namespace troupe::placement {
@@ -7,7 +8,7 @@ namespace troupe::placement {
 namespace {
 
 constexpr double weight_of_newest = 0.2;
-constexpr std::chrono::milliseconds unknown{1};
+constexpr std::chrono::milliseconds unknown_row{1};
 
 } // namespace
 
@@ -19,7 +20,7 @@ void latency_profile::record(std::int64_t rows, duration took) {
 
 duration latency_profile::estimate(std::int64_t rows) const {
   if (seen_.empty())
-    return unknown;
+    return unknown_row * rows;
   auto nanoseconds = [](double value) { return duration{static_cast<std::int64_t>(value)}; };
   auto above = seen_.lower_bound(rows);
   if (above != seen_.end() && above->first == rows)
@@ -33,6 +34,22 @@ duration latency_profile::estimate(std::int64_t rows) const {
   const auto share =
       static_cast<double>(rows - below->first) / static_cast<double>(above->first - below->first);
   return nanoseconds(below->second + share * (above->second - below->second));
+}
+
+void shape_profiles::record(std::size_t shape, std::int64_t rows, duration took) {
+  overall_.record(rows, took);
+  if (by_shape_.size() >= max_shapes && !by_shape_.contains(shape))
+    by_shape_.erase(std::min_element(by_shape_.begin(), by_shape_.end(), [](auto& a, auto& b) {
+      return a.second.last < b.second.last;
+    }));
+  auto& of_shape = by_shape_[shape];
+  of_shape.profile.record(rows, took);
+  of_shape.last = ++recorded_;
+}
+
+duration shape_profiles::estimate(std::size_t shape, std::int64_t rows) const {
+  const auto at = by_shape_.find(shape);
+  return at == by_shape_.end() ? overall_.estimate(rows) : at->second.profile.estimate(rows);
 }
 
 } // namespace troupe::placement

@@ -2,8 +2,10 @@
 
 #include "kernels/base/clock.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <unordered_map>
 
 namespace troupe::placement {
 
@@ -14,14 +16,40 @@ public:
   void record(std::int64_t rows, duration took);
 
   /// Expected time of a batch of `rows`: the average where one was seen, otherwise a line through
-  /// the neighbours; below the smallest seen its time, beyond the largest in proportion; 1 ms
-  /// before anything ran.
+  /// the neighbours; below the smallest seen its time, beyond the largest in proportion. Before
+  /// anything ran, 1 ms a row: a placement that is not known looks better the less waits for it,
+  /// and never so good that everything goes there.
   [[nodiscard]] duration estimate(std::int64_t rows) const;
 
   [[nodiscard]] bool empty() const noexcept { return seen_.empty(); }
 
 private:
   std::map<std::int64_t, double> seen_; // nanoseconds by rows
+};
+
+/// Profiles by the shapes of the inputs (a hash of types and dims without axis 0): rows of 512
+/// tokens take longer than rows of 16. Keeps the shapes that ran last. Not thread-safe.
+class shape_profiles {
+public:
+  void record(std::size_t shape, std::int64_t rows, duration took);
+
+  /// By this shape's own profile; of one that has not run, by that of all shapes together.
+  [[nodiscard]] duration estimate(std::size_t shape, std::int64_t rows) const;
+
+  /// Of all shapes together.
+  [[nodiscard]] const latency_profile& overall() const noexcept { return overall_; }
+
+private:
+  struct profile_of_shape {
+    latency_profile profile;
+    std::uint64_t last = 0;
+  };
+
+  static constexpr std::size_t max_shapes = 64;
+
+  latency_profile overall_;
+  std::unordered_map<std::size_t, profile_of_shape> by_shape_;
+  std::uint64_t recorded_ = 0;
 };
 
 } // namespace troupe::placement

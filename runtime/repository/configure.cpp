@@ -1,5 +1,6 @@
 #include "runtime/repository/configure.hpp"
 
+#include "runtime/repository/padded_lengths.hpp"
 #include "runtime/repository/parameter_text.hpp"
 
 #include <fmt/ranges.h>
@@ -141,7 +142,8 @@ result<void> set_parameters(configured_model& made, const model_folder& of) {
       "troupe.batching", "troupe.buckets", "troupe.batch_invariant",
       "troupe.slo_ms",   "troupe.labels",  "troupe.split"};
   for (const auto& [key, value] : of.config.parameters) {
-    if (!key.starts_with("troupe.") || std::ranges::count(read_elsewhere, key) > 0)
+    if (!key.starts_with("troupe.") || is_padding_parameter(key)
+        || std::ranges::count(read_elsewhere, key) > 0)
       continue;
     if (key == "troupe.softmax") {
       made.softmax = split_list(value);
@@ -156,7 +158,8 @@ result<void> set_parameters(configured_model& made, const model_folder& of) {
     if (input.empty())
       return fail(
           errc::invalid_argument,
-          "model {}: unknown parameter \"{}\"; known are troupe.softmax, troupe.warmup.INPUT, {}",
+          "model {}: unknown parameter \"{}\"; known are troupe.softmax, troupe.pad.NAME.*, "
+          "troupe.warmup.INPUT, {}",
           of.name, key, fmt::join(read_elsewhere, ", "));
     if (std::none_of(made.io.inputs.begin(), made.io.inputs.end(),
                      [&](const auto& one) { return one.name == input; }))
@@ -221,6 +224,10 @@ result<configured_model> configure(const model_folder& of, const signature& decl
     return propagate(std::move(ok));
   if (auto ok = set_parameters(made, of); !ok)
     return propagate(std::move(ok));
+  auto padding = padding_of(of, made.io);
+  if (!padding)
+    return propagate(std::move(padding));
+  made.padding = std::move(*padding);
   return made;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "runtime/batching/padding.hpp"
 #include "runtime/batching/policy.hpp"
 #include "runtime/exec/signature.hpp"
 #include "runtime/repository/layout.hpp"
@@ -24,6 +25,7 @@ struct configured_model {
   batching::priority_rules priorities;
   std::int64_t max_queue_rows = 4096;
   std::vector<std::string> softmax;
+  batching::padding padding;
   std::map<std::string, shape> warm_up; ///< dims of an input, the batch axis included
   std::vector<std::string> notes;       ///< worth a line in the log
 };

@@ -133,6 +133,7 @@ result<batching::queue_policy> queue_of(const schema::ModelQueuePolicy& in,
                     ? batching::queue_policy::overdue::delay
                     : batching::queue_policy::overdue::reject;
   made.timeout = std::chrono::microseconds{in.default_timeout_microseconds()};
+  made.allow_override = in.allow_timeout_override();
   made.max_requests = in.max_queue_size();
   return made;
 }
@@ -184,6 +185,36 @@ result<dynamic_batching_config> batching_of(const schema::ModelDynamicBatching& 
   if (!priorities)
     return propagate(std::move(priorities));
   made.priorities = std::move(*priorities);
+  return made;
+}
+
+constexpr int most_instances = 1024;
+
+result<instance_group> group_of(const schema::ModelInstanceGroup& in, std::string_view origin) {
+  if (in.count() < 0 || in.count() > most_instances)
+    return fail(errc::invalid_argument,
+                "{}: instance_group: count: expected a number from 1 to {}, got {}", origin,
+                most_instances, in.count());
+  instance_group made;
+  made.count = in.count();
+  if (in.kind() == schema::ModelInstanceGroup::KIND_CPU)
+    made.on = instance_group::kind::cpu;
+  if (in.kind() == schema::ModelInstanceGroup::KIND_GPU)
+    made.on = instance_group::kind::gpu;
+  made.gpus.assign(in.gpus().begin(), in.gpus().end());
+  if (made.on == instance_group::kind::cpu && !made.gpus.empty())
+    return fail(errc::invalid_argument, "{}: instance_group: gpus of KIND_CPU", origin);
+  made.priority = in.rate_limiter().priority();
+  for (const auto& one : in.rate_limiter().resources()) {
+    if (one.name().empty() || one.count() < 1)
+      return fail(errc::invalid_argument,
+                  "{}: rate_limiter: resources: expected a name and a count of at least 1", origin);
+    if (std::any_of(made.resources.begin(), made.resources.end(),
+                    [&](const auto& before) { return before.name == one.name(); }))
+      return fail(errc::invalid_argument, "{}: rate_limiter: resource \"{}\" is listed twice",
+                  origin, one.name());
+    made.resources.push_back({one.name(), one.global(), one.count()});
+  }
   return made;
 }
 
@@ -249,6 +280,12 @@ result<model_config> parse_model_config(std::string_view text, std::string_view 
     if (!batching)
       return propagate(std::move(batching));
     made.dynamic_batching = std::move(*batching);
+  }
+  for (const auto& one : in.instance_group()) {
+    auto group = group_of(one, origin);
+    if (!group)
+      return propagate(std::move(group));
+    made.instance_groups.push_back(std::move(*group));
   }
   made.versions = versions_of(in.version_policy());
   for (const auto& [key, value] : in.parameters())

@@ -29,6 +29,21 @@ struct dynamic_batching_config {
   batching::priority_rules priorities;
 };
 
+/// Where a model runs, how many batches of it at once, and what each of them holds.
+struct instance_group {
+  enum class kind : std::uint8_t { any, cpu, gpu };
+  struct resource {
+    std::string name;
+    bool global = false; ///< one for all devices; otherwise each has its own
+    std::int64_t count = 1;
+  };
+  kind on = kind::any;
+  int count = 0;                  ///< 0: not said
+  std::vector<std::int64_t> gpus; ///< which of them; empty: all
+  std::uint32_t priority = 0; ///< of the rate limiter: a flow of priority 2 gets half of the time
+  std::vector<resource> resources;
+};
+
 struct version_policy {
   enum class kind : std::uint8_t { latest, all, specific };
   kind which = kind::latest;
@@ -44,6 +59,7 @@ struct model_config {
   std::vector<tensor_config> outputs;
   std::string model_file = "model.onnx";
   std::optional<dynamic_batching_config> dynamic_batching;
+  std::vector<instance_group> instance_groups;
   version_policy versions;
   std::map<std::string, std::string> parameters;
   std::vector<std::string> warnings; ///< what was skipped, a line each

@@ -42,8 +42,10 @@ struct actor_fixture {
     clock->of = &scheduler;
     parts.clock = clock;
     parts.devices = {device};
-    work->while_running = [this] { scheduler.advance_time(run_time); };
+    work->while_running = [this] { run_for(*work); };
   }
+
+  void run_for(const work_list& list) { scheduler.advance_time(list.cost.value_or(run_time)); }
 
   ~actor_fixture() {
     caf::anon_send_exit(root, caf::exit_reason::user_shutdown);
@@ -62,12 +64,16 @@ struct actor_fixture {
     std::string name = "m";
     std::vector<std::string> versions{"1"};
     placement::version_rules rules{};
+    std::optional<duration> cost{}; ///< of every run, instead of `run_time`
+    std::vector<placement::instance_terms> terms{};
+    bool first_device_only = false;
+    batching::padding padding{};
   };
 
   /// A further device, with work of its own.
   std::shared_ptr<work_list> add_device() {
     auto list = std::make_shared<work_list>();
-    list->while_running = [this] { scheduler.advance_time(run_time); };
+    list->while_running = [this, on = list.get()] { run_for(*on); };
     more.push_back(std::make_shared<fake_device>(list));
     parts.devices.push_back(more.back());
     return list;
@@ -104,12 +110,15 @@ struct actor_fixture {
       for (const auto& version : spec.versions) {
         auto& model = made.emplace_back();
         model.version = version;
-        model.on.push_back(identity_on(device));
+        model.on.push_back(identity_on(device, spec.cost));
         for (const auto& further : more)
-          model.on.push_back(identity_on(further));
+          model.on.push_back(spec.first_device_only ? nullptr : identity_on(further, spec.cost));
+        model.terms = spec.terms;
+        model.settings.padding = spec.padding;
         model.io = model.on[0]->io();
         model.io.max_batch_size = spec.max_batch;
         model.settings.batching = spec.policy;
+        model.settings.batching.max_rows = std::min(spec.policy.max_rows, spec.max_batch);
         model.settings.max_queue_rows = spec.queue_rows;
         model.settings.priorities = priorities;
         model.weight_bytes = 4096;
@@ -128,8 +137,9 @@ struct actor_fixture {
     BOOST_REQUIRE(loaded);
   }
 
-  std::shared_ptr<identity_executable> identity_on(const std::shared_ptr<fake_device>& on) const {
-    auto made = std::make_shared<identity_executable>(on, on->work());
+  std::shared_ptr<identity_executable> identity_on(const std::shared_ptr<fake_device>& on,
+                                                   std::optional<duration> cost) const {
+    auto made = std::make_shared<identity_executable>(on, on->work(), cost);
     for (std::int64_t rows = 1; rows <= planned_up_to; rows *= 2)
       BOOST_REQUIRE(made->prepare(std::vector{shape{rows, 2}}));
     return made;

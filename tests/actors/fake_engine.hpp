@@ -30,6 +30,7 @@ struct work_list {
   std::deque<submitted_work> waiting;
   std::vector<std::int64_t> run_rows; ///< rows of every program launched, in order
   std::function<void()> while_running;
+  std::optional<duration> cost; ///< of the run just launched, where its model has one
   int streams_opened = 0;
   int failing_streams = 0; ///< so many times `open_stream` fails
   int fatal_plans = 0;     ///< so many plans end the actor that makes them
@@ -117,8 +118,8 @@ private:
 /// y = x; fails for a batch in which a row begins with `poison`.
 class identity_run final : public placement::run {
 public:
-  identity_run(tensor_desc desc, std::shared_ptr<work_list> to)
-      : desc_(std::move(desc)), to_(std::move(to)) {}
+  identity_run(tensor_desc desc, std::shared_ptr<work_list> to, std::optional<duration> cost)
+      : desc_(std::move(desc)), to_(std::move(to)), cost_(cost) {}
 
   static constexpr float poison = -666;
 
@@ -127,6 +128,7 @@ public:
   void set_output(std::size_t, std::byte* data) override { into_ = data; }
   result<void> launch(stream&) override {
     to_->run_rows.push_back(desc_.dims[0]);
+    to_->cost = cost_;
     const auto* values = reinterpret_cast<const float*>(from_);
     const auto width = desc_.elements() / desc_.dims[0];
     for (std::int64_t row = 0; row < desc_.dims[0]; ++row)
@@ -139,14 +141,15 @@ public:
 private:
   tensor_desc desc_;
   std::shared_ptr<work_list> to_;
+  std::optional<duration> cost_;
   const std::byte* from_ = nullptr;
   std::byte* into_ = nullptr;
 };
 
 class identity_program final : public placement::program {
 public:
-  identity_program(tensor_desc desc, std::shared_ptr<work_list> to)
-      : descs_{std::move(desc)}, to_(std::move(to)) {}
+  identity_program(tensor_desc desc, std::shared_ptr<work_list> to, std::optional<duration> cost)
+      : descs_{std::move(desc)}, to_(std::move(to)), cost_(cost) {}
 
   std::span<const tensor_desc> inputs() const noexcept override { return descs_; }
   std::span<const tensor_desc> outputs() const noexcept override { return descs_; }
@@ -154,19 +157,22 @@ public:
   std::unique_ptr<placement::run> make_run() const override {
     if (to_->failing_runs > 0 && to_->failing_runs--)
       throw std::bad_alloc{};
-    return std::make_unique<identity_run>(descs_[0], to_);
+    return std::make_unique<identity_run>(descs_[0], to_, cost_);
   }
 
 private:
   std::vector<tensor_desc> descs_;
   std::shared_ptr<work_list> to_;
+  std::optional<duration> cost_;
 };
 
 /// Programs are made on demand; buckets are powers of two.
 class identity_executable final : public placement::executable {
 public:
-  identity_executable(std::shared_ptr<fake_device> on, std::shared_ptr<work_list> to)
-      : on_(std::move(on)), to_(std::move(to)) {
+  /// `cost`: of every run, instead of the fixture's.
+  identity_executable(std::shared_ptr<fake_device> on, std::shared_ptr<work_list> to,
+                      std::optional<duration> cost = {})
+      : on_(std::move(on)), to_(std::move(to)), cost_(cost) {
     tensor_signature x{"x", dtype::float32, {-1, -1}, {"", ""}, {}, false, {}};
     auto y = x;
     y.name = "y";
@@ -188,7 +194,7 @@ public:
       throw 1; // nothing that anybody catches
     auto& known = programs_[key(dims)];
     if (!known)
-      known = std::make_shared<identity_program>(tensor_desc{dtype::float32, dims[0]}, to_);
+      known = std::make_shared<identity_program>(tensor_desc{dtype::float32, dims[0]}, to_, cost_);
     return known;
   }
   bool caches(const placement::program& wanted) const override {
@@ -211,6 +217,7 @@ private:
 
   std::shared_ptr<fake_device> on_;
   std::shared_ptr<work_list> to_;
+  std::optional<duration> cost_;
   signature io_;
   std::map<std::pair<std::int64_t, std::int64_t>, std::shared_ptr<const placement::program>>
       programs_;

@@ -103,4 +103,67 @@ BOOST_AUTO_TEST_CASE(an_urgent_request_is_not_refused_for_those_that_it_goes_bef
   }
 }
 
+BOOST_AUTO_TEST_CASE(where_it_may_a_request_says_how_long_it_waits) {
+  priorities.standard.timeout = 50ms;
+  priorities.standard.allow_override = true;
+  start(latency);
+  infer("running");
+  const auto with_timeout = [this](const std::string& name, duration timeout) {
+    auto asked = make(name, 1, 1, timeout);
+    asked->request.deadline = clock->now() + timeout;
+    hand_on(*shared, shared->router, asked);
+    scheduler.run();
+  };
+  with_timeout("short", 20ms);
+  with_timeout("long", 80ms); // no longer than the policy's
+  pass(20ms);
+  BOOST_TEST(outcome("short") == "UNAVAILABLE");
+  pass(30ms);
+  BOOST_TEST(outcome("long") == "UNAVAILABLE");
+  with_timeout("soon", 40ms);
+  work_once(); // takes 30 ms
+  pass(20ms);
+  BOOST_TEST(outcome("soon") == ""); // it is on the device: its time was for the queue
+  work_once();
+  BOOST_TEST(outcome("soon") == "ok");
+}
+
+BOOST_AUTO_TEST_CASE(time_in_the_queue_is_over_also_while_failed_batches_run_again) {
+  priorities.standard.timeout = 20ms;
+  start(latency);
+  infer("a");
+  infer("b");
+  work->while_running = {}; // no time passes on the device
+  work_once();
+  infer("c");
+  work_once({{errc::internal, "broken on purpose"}}); // b, then c have the device to themselves
+  infer("waiting");
+  pass(20ms);
+  BOOST_TEST(outcome("waiting") == "UNAVAILABLE");
+  while (work_once()) {
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_batch_that_found_no_memory_makes_the_next_ones_smaller) {
+  start(latency, 8);
+  infer("first");
+  for (int i = 0; i < 8; ++i)
+    infer(std::to_string(i));
+  work_once();
+  work_once({{errc::resource_exhausted, "the device has no memory left"}});
+  for (int i = 0; i < 8; ++i) // each alone
+    work_once();
+  BOOST_TEST(outcome("7") == "ok");
+  work->run_rows.clear();
+  infer("running");
+  for (int i = 10; i < 18; ++i)
+    infer(std::to_string(i));
+  while (work_once()) {
+  }
+  BOOST_TEST(outcome("17") == "ok");
+  for (const auto rows : work->run_rows)
+    BOOST_TEST(rows <= 8);
+  BOOST_TEST(work->run_rows.at(1) == 4);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

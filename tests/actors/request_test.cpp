@@ -85,12 +85,43 @@ BOOST_AUTO_TEST_CASE(that_does_not_fit_is_told_what_was_expected_and_what_came) 
   integers.type = dtype::int32;
   BOOST_TEST(check({{"a", integers, {}}})
              == "model m: input \"a\": expected datatype FP32, got INT32");
+  made->settings.max_queue_rows = 4;
   BOOST_TEST(check({{"a", floats({5, 2}, std::vector<float>(10)), {}}})
              == "model m: expected between 1 and 4 rows (axis 0), got 5");
   BOOST_TEST(check({{"a", row, {}}, {"b", floats({2, 2}, {1, 2, 3, 4}), {}}})
              == "model m: input \"b\" has 2 rows, input \"a\" has 1: axis 0 is the batch");
   outputs = {{"z", {}}};
   BOOST_TEST(check({{"a", row, {}}, {"b", row, {}}}) == "model m: no output \"z\"; it gives: y");
+}
+
+BOOST_AUTO_TEST_CASE(of_a_length_that_is_padded_brings_its_mask_or_gets_one) {
+  made->io.inputs[0].dims = made->io.inputs[1].dims = {-1, -1};
+  made->io.inputs[1].optional = false;
+  made->settings.padding.lengths = {{"n", {{0, 1}, {1, 1}}, {}, {4}, 1}};
+  BOOST_TEST(check({{"a", floats({2, 3}, std::vector<float>(6)), {}}}) == "completed");
+  const auto& mask = asked->request.inputs[1].value;
+  BOOST_TEST((mask.dims == shape{2, 3}));
+  for (const auto value : elements_of<float>(mask.data))
+    BOOST_TEST(value == 1.0f);
+  BOOST_TEST((asked->run_dims == std::vector<shape>{{2, 4}, {2, 4}}));
+  BOOST_TEST(asked->postprocess);
+  const auto key = asked->key;
+  BOOST_TEST(check({{"a", floats({1, 4}, std::vector<float>(4)), {}},
+                    {"b", floats({1, 4}, std::vector<float>(4)), {}}})
+             == "ok");
+  BOOST_TEST((asked->key == key));
+  BOOST_TEST(asked->run_dims.empty());
+  BOOST_TEST(!asked->postprocess);
+  BOOST_TEST(check({{"a", row, {}}, {"b", floats({1, 3}, {1, 1, 1}), {}}})
+             == "model m: input \"b\": axis 1 has size 3, another input has the length \"n\" of 2");
+}
+
+BOOST_AUTO_TEST_CASE(can_be_checked_again_as_it_came) {
+  BOOST_TEST(check({{"a", row, {}}}) == "completed");
+  BOOST_TEST(asked->request.inputs.size() == 2u);
+  restore_inputs(*asked);
+  BOOST_TEST(asked->request.inputs.size() == 1u);
+  BOOST_TEST(asked->request.inputs[0].name == "a");
 }
 
 BOOST_AUTO_TEST_CASE(with_equal_symbols_of_different_size_is_refused) {

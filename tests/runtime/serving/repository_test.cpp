@@ -1,4 +1,5 @@
 #include "runtime/repository/configure.hpp"
+#include "runtime/repository/instances.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -85,6 +86,86 @@ BOOST_AUTO_TEST_CASE(says_what_is_followed_and_warns_of_what_is_skipped) {
   BOOST_TEST(made->parameters.at("troupe.softmax") == "y");
   BOOST_TEST(made->versions.specific.size() == 2u);
   BOOST_TEST(made->warnings.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(says_what_is_padded) {
+  const signature declared{
+      {{"ids", dtype::int64, {-1, -1}, {"batch", "seq"}, {}, false, {}},
+       {"mask", dtype::int64, {-1, -1}, {"batch", "seq"}, {}, false, {}},
+       {"kind", dtype::int64, {-1, 1}, {"batch", ""}, {}, false, {}}},
+      {{"logits", dtype::float32, {-1, -1, 4}, {"batch", "seq", ""}, {}, false, {}}},
+      0};
+  const auto parameter = [](const std::string& what, const std::string& value) {
+    return " parameters { key: \"troupe.pad." + what + "\" value: { string_value: \"" + value
+           + "\" } }";
+  };
+  const std::string batches = "max_batch_size: 8";
+  const auto by_symbol = configured(
+      batches + parameter("seq.lengths", "64, 16, 64") + parameter("seq.mask", "mask"), declared);
+  BOOST_REQUIRE_MESSAGE(by_symbol, (by_symbol ? "" : by_symbol.error().text));
+  const auto& seq = by_symbol->padding.lengths.at(0);
+  BOOST_TEST(seq.inputs.size() == 2u);
+  BOOST_TEST(seq.outputs.at(0).axis == 1u);
+  BOOST_TEST(*seq.mask == 1u);
+  BOOST_TEST(seq.bucket(1) == 16);
+  BOOST_TEST(seq.bucket(17) == 64);
+  BOOST_TEST(seq.bucket(65) == 65);
+  const auto by_axis = configured(batches + parameter("n.inputs", "ids:1=-1, mask:1")
+                                      + parameter("n.outputs", "logits:1/8"),
+                                  declared);
+  BOOST_REQUIRE_MESSAGE(by_axis, (by_axis ? "" : by_axis.error().text));
+  BOOST_TEST(by_axis->padding.value_of(0) == -1.0);
+  BOOST_TEST(by_axis->padding.value_of(1) == 0.0);
+  BOOST_TEST(by_axis->padding.lengths.at(0).outputs.at(0).divisor == 8);
+  BOOST_TEST(by_axis->padding.lengths[0].bucket(33) == 64); // powers of two
+  const auto refused = [&](const std::string& what, const std::string& value) {
+    return refusal(batches + parameter(what, value), declared);
+  };
+  BOOST_TEST(refused("n.lengths", "16").find("expected troupe.pad.n.inputs") != std::string::npos);
+  BOOST_TEST(refused("n.inputs", "ids").find("expected tensor:axis") != std::string::npos);
+  BOOST_TEST(refused("n.inputs", "idz:1").find("no tensor \"idz\"") != std::string::npos);
+  BOOST_TEST(refused("n.inputs", "ids:0").find("axis 0 of \"ids\" is the batch")
+             != std::string::npos);
+  BOOST_TEST(refused("n.inputs", "kind:1").find("is not free") != std::string::npos);
+  BOOST_TEST(refused("n.inputs", "ids:7").find("is not free") != std::string::npos);
+  BOOST_TEST(refused("n.inputs", "ids:1=x").find("a number to pad with") != std::string::npos);
+  BOOST_TEST(refused("n.outputs", "logits:1/0").find("divisor") != std::string::npos);
+  BOOST_TEST(refused("seq.mask", "kind").find("has no axis among") != std::string::npos);
+  BOOST_TEST(refused("seq.length", "16").find("unknown parameter") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(says_where_a_model_runs_and_what_it_needs) {
+  const auto on = [](const std::string& text, const std::vector<std::string_view>& devices) {
+    auto config = parse_model_config(text, "config.pbtxt");
+    BOOST_REQUIRE_MESSAGE(config, (config ? "" : config.error().text));
+    return instances_on({"m", "/nowhere", std::move(*config), {}}, devices);
+  };
+  const std::vector<std::string_view> both{"cpu", "cuda", "cuda"};
+  BOOST_TEST((*on("", both)).at(1)->instances == 0);
+  const auto cpu = *on("instance_group [ { kind: KIND_CPU count: 2 } ]", both);
+  BOOST_TEST(cpu.at(0)->instances == 2);
+  BOOST_TEST(!cpu.at(1).has_value());
+  const auto second_gpu = *on("instance_group [ { kind: KIND_GPU gpus: [ 1 ] count: 3 },"
+                              " { kind: KIND_GPU gpus: [ 1 ] count: 1 } ]",
+                              both);
+  BOOST_TEST(!second_gpu.at(0).has_value());
+  BOOST_TEST(!second_gpu.at(1).has_value());
+  BOOST_TEST(second_gpu.at(2)->instances == 4);
+  const auto limited = *on("instance_group [ { rate_limiter { priority: 2 resources ["
+                           " { name: \"a\" global: true count: 4 }, { name: \"b\" count: 1 } ]"
+                           " } } ]",
+                           both);
+  BOOST_TEST(limited.at(2)->share == 0.5);
+  BOOST_TEST(limited.at(2)->resources.at(0).scope == 0u);
+  BOOST_TEST(limited.at(2)->resources.at(0).count == 4);
+  BOOST_TEST(limited.at(2)->resources.at(1).scope == 3u);
+  BOOST_TEST(on("instance_group [ { kind: KIND_GPU } ]", {"cpu"}).error().text
+             == "model m: instance_group: no device of the kind it asks for; there are: cpu");
+  BOOST_TEST(refusal("instance_group [ { count: -1 } ]").find("from 1 to 1024, got -1")
+             != std::string::npos);
+  BOOST_TEST(refusal("instance_group [ { rate_limiter { resources [ { count: 1 } ] } } ]")
+                 .find("a name and a count")
+             != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(that_is_wrong_is_refused_with_its_place) {
