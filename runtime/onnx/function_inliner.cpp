@@ -93,6 +93,8 @@ std::string normal_domain(const std::string& domain) {
 
 function_inliner::function_inliner(const ModelProto& model)
     : model_opsets_{read_opsets(model.opset_import())} {
+  if (model.ir_version() < 3) // the format did not tell opsets apart yet
+    model_opsets_.emplace("", 1);
   for (const auto& function : model.functions()) {
     functions_[function_key(function.domain(), function.name(), function.overload())] = &function;
     function_opsets_[&function] = read_opsets(function.opset_import());

@@ -44,6 +44,16 @@ BOOST_AUTO_TEST_CASE(what_an_old_opset_says_as_opset_7_does_is_taken_as_it_is) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_model_older_than_opsets_is_of_the_first) {
+  auto model = old_model(1, "Concat", {"x", "x"});
+  model.clear_opset_import();
+  BOOST_TEST(fails(model, errc::invalid_argument, {"imports no opset"}));
+  model.set_ir_version(2);
+  const auto made = import(model);
+  BOOST_REQUIRE(made.has_value());
+  BOOST_TEST(made->nodes[0].attributes.integer("axis", 0) == 1);
+}
+
 BOOST_AUTO_TEST_CASE(an_operand_along_an_axis_gets_the_axes_behind_it) {
   auto placed = old_model(6, "Add", {"x", "b"});
   add_attribute(*first_node(placed), "broadcast", 1);
