@@ -22,6 +22,10 @@ struct pass {
   rewrite run;
 };
 
+/// Outputs that nobody reads and the operator may leave out are left out. Always runs, before
+/// inference.
+result<std::size_t> drop_unread_outputs(graph::graph& on, const pass_context& with);
+
 /// Operators that are compositions of others become those; kernels do not know them. Always runs,
 /// on a graph that inference has been through. unimplemented for a form without a composition.
 result<std::size_t> legalize(graph::graph& on, const pass_context& with);

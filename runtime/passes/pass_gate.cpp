@@ -38,6 +38,7 @@ constexpr std::array repeated{
 };
 
 // What the others and the kernels build on: not to be switched off.
+constexpr pass before_inference{"drop_unread_outputs", drop_unread_outputs};
 constexpr pass always{"legalize", legalize};
 
 constexpr int most_rounds =
@@ -49,6 +50,8 @@ public:
       : on_{on}, options_{options}, context_{options.on} {}
 
   result<std::vector<pass_report>> run_all() {
+    if (auto changes = run(before_inference); !changes)
+      return propagate(changes);
     if (auto done = graph::infer_all(on_); !done)
       return propagate(done);
     if (auto changes = run(always); !changes)
