@@ -15,8 +15,8 @@ struct dropout_rule {
   random_source source;
   std::optional<dtype> ratio_type; ///< none: a ratio of a half
   std::int64_t count;
-  bool masks;
-  bool may_train; ///< since opset 12 input 2 says whether it does
+  std::optional<dtype> mask_type; ///< BOOL since opset 10, before that the type of the data
+  bool may_train;                 ///< since opset 12 input 2 says whether it does
 };
 
 result<double> ratio_of(const dropout_rule& rule, const kernel_args& args) {
@@ -31,6 +31,28 @@ result<double> ratio_of(const dropout_rule& rule, const kernel_args& args) {
   return ratio;
 }
 
+// Output 1, if it is wanted: whether each element is kept.
+template <class T>
+class mask_writer {
+public:
+  mask_writer(const dropout_rule& rule, const kernel_args& args) {
+    if (rule.mask_type == dtype::boolean)
+      truths_ = args.outputs[1].as<std::uint8_t>();
+    else if (rule.mask_type)
+      numbers_ = args.outputs[1].as<T>();
+  }
+  void operator()(std::int64_t index, bool kept) const {
+    if (truths_ != nullptr)
+      truths_[index] = kept ? 1 : 0;
+    else if (numbers_ != nullptr)
+      numbers_[index] = static_cast<T>(static_cast<computed<T>>(kept ? 1 : 0));
+  }
+
+private:
+  std::uint8_t* truths_ = nullptr;
+  T* numbers_ = nullptr;
+};
+
 template <class T>
 result<void> run(const dropout_rule& rule, const kernel_args& args) {
   const bool trains = rule.may_train && args.inputs[2].as<std::uint8_t>()[0] != 0;
@@ -39,11 +61,11 @@ result<void> run(const dropout_rule& rule, const kernel_args& args) {
     return propagate(ratio);
   const auto* from = args.inputs[0].as<T>();
   auto* to = args.outputs[0].as<T>();
-  auto* mask = rule.masks ? args.outputs[1].as<std::uint8_t>() : nullptr;
+  const mask_writer<T> mask{rule, args};
   if (*ratio == 0) {
     std::copy_n(from, rule.count, to);
-    if (mask != nullptr)
-      std::fill_n(mask, rule.count, std::uint8_t{1});
+    for (std::int64_t i = 0; i < rule.count; ++i)
+      mask(i, true);
     return {};
   }
   const auto stream = rule.source.next();
@@ -51,8 +73,7 @@ result<void> run(const dropout_rule& rule, const kernel_args& args) {
   for (std::int64_t i = 0; i < rule.count; ++i) {
     const bool kept = stream.uniform(static_cast<std::uint64_t>(i)) >= *ratio;
     to[i] = static_cast<T>(kept ? static_cast<computed<T>>(from[i]) * scale : computed<T>{0});
-    if (mask != nullptr)
-      mask[i] = kept ? 1 : 0;
+    mask(i, kept);
   }
   return {};
 }
@@ -66,11 +87,13 @@ made_kernel make_dropout(const kernel_spec& spec, weight_cache&) {
   if (may_train
       && (spec.inputs[2].desc.type != dtype::boolean || spec.inputs[2].desc.elements() != 1))
     return decline("one BOOL expected in input 2");
-  const bool masks = has_output(spec, 1);
-  if (masks && spec.outputs[1].type != dtype::boolean)
-    return decline("a mask of {} is not supported", to_string(spec.outputs[1].type));
   dropout_rule rule{random_source{*spec.attributes}, std::nullopt, spec.outputs[0].elements(),
-                    masks, may_train};
+                    std::nullopt, may_train};
+  if (has_output(spec, 1)) {
+    rule.mask_type = spec.outputs[1].type;
+    if (*rule.mask_type != dtype::boolean && *rule.mask_type != spec.outputs[0].type)
+      return decline("a mask of {} is not supported", to_string(*rule.mask_type));
+  }
   if (has_input(spec, 1)) {
     rule.ratio_type = spec.inputs[1].desc.type;
     if (spec.inputs[1].desc.elements() != 1 || !visit_floating(*rule.ratio_type, [](auto) {}))
