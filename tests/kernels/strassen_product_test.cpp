@@ -52,6 +52,19 @@ BOOST_AUTO_TEST_CASE(pointwise_convolutions_with_all_that_follows_them) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(strided_windows_of_one_element_are_gathered) {
+  for (const std::int64_t threads : {1, 2}) {
+    auto node = pointwise_of({2, 128, 19, 15}, 144);
+    node.output = {2, 144, 10, 5};
+    node.attributes.set("strides", std::vector<std::int64_t>{2, 3});
+    node.threads = static_cast<int>(threads);
+    node.inputs.push_back(node.output);
+    node.constant.push_back(false);
+    node.post_ops = {{post_op_kind::add, 0.0F, 0.0F, 3}, {post_op_kind::relu}};
+    check_candidates(node, "strassen:strided");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(two_threads_share_the_rows) {
   for (const std::int64_t rows : {96, 201}) {
     auto node = matmul_of(rows, 160, 200);

@@ -14,4 +14,7 @@ made_kernel make_winograd_conv(const kernel_spec& spec, weight_cache& weights);
 /// input larger than the caches nearby.
 made_kernel make_depthwise_conv(const kernel_spec& spec, weight_cache& weights);
 
+/// A 1x1 window with a stride, by Strassen's scheme on the positions it reads.
+made_kernel make_strided_pointwise_conv(const kernel_spec& spec, weight_cache& weights);
+
 } // namespace troupe::cpu

@@ -90,17 +90,16 @@ convolution plan(const conv_geometry& conv, const fused_steps& fused) {
   made.tiles_y = (conv.y.output + tile - 1) / tile;
   made.tiles_x = (conv.x.output + tile - 1) / tile;
   // A block's matrices stay in the second-level cache, unless reading the filters once more for the
-  // next block would cost more than that saves. All blocks are about as large.
+  // next block would cost more than that saves.
   const auto per_tile = products * (conv.channels + made.panels.padded);
   const auto filters = products * conv.channels * made.panels.padded;
   const auto room = std::max<std::int64_t>(128 * 1024, filters / 2);
-  const auto largest = std::clamp<std::int64_t>(room / per_tile / 12 * 12, 12, 48);
-  const auto blocks = (made.tiles() + largest - 1) / largest;
-  made.block = (made.tiles() + blocks - 1) / blocks;
+  made.block = std::clamp<std::int64_t>(room / per_tile / 12 * 12, 12, 48);
   // Matrices a multiple of 4 KiB apart would share their places in the first-level cache.
   constexpr std::int64_t stagger = 16;
-  made.in_stride = (made.block * conv.channels + stagger - 1) / stagger * stagger + stagger;
-  made.out_stride = (made.block * made.panels.padded + stagger - 1) / stagger * stagger + stagger;
+  const auto most = std::min(made.block + most_left_over, made.tiles());
+  made.in_stride = (most * conv.channels + stagger - 1) / stagger * stagger + stagger;
+  made.out_stride = (most * made.panels.padded + stagger - 1) / stagger * stagger + stagger;
   made.column_stride = (conv.channels + stagger - 1) / stagger * stagger + stagger;
   made.no_pixel.assign(static_cast<std::size_t>(conv.channels), 0.0F);
   return made;

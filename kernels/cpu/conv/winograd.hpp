@@ -16,6 +16,7 @@ namespace troupe::cpu::winograd {
 inline constexpr std::int64_t tile = 4;                 ///< outputs of a tile along an axis
 inline constexpr std::int64_t reach = 6;                ///< inputs of a tile along an axis
 inline constexpr std::int64_t products = reach * reach; ///< matrix products per convolution
+inline constexpr std::int64_t most_left_over = 3;       ///< tiles that join the last whole block
 inline constexpr float point_a = std::numbers::sqrt2_v<float>;
 inline constexpr float point_b = 0.5F * std::numbers::sqrt2_v<float>;
 
@@ -26,9 +27,9 @@ struct convolution {
   fused_steps fused;
   std::int64_t tiles_y = 0;
   std::int64_t tiles_x = 0;
-  std::int64_t block = 0;         ///< tiles transformed and multiplied together
-  std::int64_t in_stride = 0;     ///< floats between the 36 matrices of transformed inputs
-  std::int64_t out_stride = 0;    ///< and of their products
+  std::int64_t block = 0;      ///< tiles transformed and multiplied together: whole register tiles
+  std::int64_t in_stride = 0;  ///< floats between the 36 matrices of transformed inputs
+  std::int64_t out_stride = 0; ///< and of their products
   std::int64_t column_stride = 0; ///< between the points of a column of inputs
   std::vector<float> no_pixel;    ///< zeros, read outside of the image
 

@@ -215,8 +215,10 @@ void tiles(const convolution& of, const tensors& with, std::int64_t begin, std::
   float* inputs = workspace;
   float* outputs = workspace + products * of.in_stride;
   column_ring columns{of, with.input, outputs + products * of.out_stride};
-  for (auto first = begin; first < end; first += of.block) {
-    const auto count = std::min(of.block, end - first);
+  std::int64_t count = 0;
+  for (auto first = begin; first < end; first += count) {
+    const auto left = end - first;
+    count = left <= of.block + most_left_over ? left : of.block;
     for (std::int64_t i = 0; i < count; ++i) {
       columns.move_to(first + i);
       transform_input(of, columns, inputs + i * channels);

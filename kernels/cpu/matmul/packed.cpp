@@ -77,6 +77,16 @@ asked gemm_request(const kernel_spec& spec) {
   return wanted;
 }
 
+using maker = made_kernel (*)(const kernel_spec&, weight_cache&, const packed_request&);
+
+made_kernel make(maker kind, const asked& wanted, const kernel_spec& spec, weight_cache& weights) {
+  if (!wanted)
+    return tl::unexpected{wanted.error()};
+  return kind(spec, weights, *wanted);
+}
+
+} // namespace
+
 packed_request pointwise_request(const conv_geometry& conv, const kernel_spec& spec) {
   packed_request wanted{.rows = conv.batch * conv.y.output * conv.x.output,
                         .inner = conv.channels,
@@ -88,16 +98,6 @@ packed_request pointwise_request(const conv_geometry& conv, const kernel_spec& s
     wanted.bias = 2;
   return wanted;
 }
-
-using maker = made_kernel (*)(const kernel_spec&, weight_cache&, const packed_request&);
-
-made_kernel make(maker kind, const asked& wanted, const kernel_spec& spec, weight_cache& weights) {
-  if (!wanted)
-    return tl::unexpected{wanted.error()};
-  return kind(spec, weights, *wanted);
-}
-
-} // namespace
 
 made_kernel make_packed_matmul(const kernel_spec& spec, weight_cache& weights) {
   return make(make_packed_kernel, matmul_request(spec), spec, weights);

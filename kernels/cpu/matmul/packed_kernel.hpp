@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/cpu/candidate.hpp"
+#include "kernels/cpu/conv/geometry.hpp"
 
 #include <optional>
 
@@ -27,6 +28,9 @@ struct packed_request {
 /// rounding error. Declines what is too small to gain from it.
 [[nodiscard]] made_kernel make_strassen_kernel(const kernel_spec& spec, weight_cache& weights,
                                                const packed_request& wanted);
+
+/// What a convolution with a 1x1 window asks of a product over the positions it reads.
+[[nodiscard]] packed_request pointwise_request(const conv_geometry& conv, const kernel_spec& spec);
 
 // The candidates made of them.
 

@@ -20,6 +20,7 @@ constexpr std::array conv{
     candidate{"depthwise", make_depthwise_conv, fused},
     candidate{"winograd", make_winograd_conv, fused},
     candidate{"strassen", make_strassen_pointwise_conv, fused},
+    candidate{"strassen:strided", make_strided_pointwise_conv, fused},
     candidate{"onednn:pointwise", make_onednn_pointwise_conv, fused},
     candidate{"packed", make_packed_pointwise_conv, fused},
     candidate{"onednn", make_onednn_conv, fused},
