@@ -171,6 +171,19 @@ BOOST_AUTO_TEST_CASE(attention_candidates_agree) {
   apart.attributes.set("softcap", 0.5F);
   apart.attributes.set("is_causal", std::int64_t{1});
   check_candidates(apart, "blocks");
+  kernel_case bounded{.op_type = "Attention",
+                      .attributes = {},
+                      .inputs = {{2, 6, 30, 8}, {2, 3, 70, 8}, {2, 3, 70, 12}, {30, 50}},
+                      .constant = {false, false, false, false},
+                      .output = {2, 6, 30, 12},
+                      .threads = 2,
+                      .version = 24};
+  check_candidates(bounded, "blocks"); // a mask that is shorter than the keys
+  bounded.attributes.set("left_window_size", std::int64_t{9});
+  bounded.attributes.set("right_window_size", std::int64_t{2});
+  bounded.attributes.set("softcap", 2.0F);
+  bounded.version = 25;
+  check_candidates(bounded, "blocks");
   kernel_case together{.op_type = "Attention",
                        .attributes = {},
                        .inputs = {{2, 5, 24}, {2, 7, 24}, {2, 7, 36}},
