@@ -10,9 +10,9 @@
 #include "runtime/passes/pass.hpp"
 
 #include "runtime/passes/match.hpp"
+#include "runtime/passes/see_heads.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 namespace troupe::passes {
@@ -20,83 +20,6 @@ namespace troupe::passes {
 namespace {
 
 using axes = std::vector<std::int64_t>;
-
-/// A value seen through transposes and factors: `scale` times `base`, whose axis `perm[i]` is seen
-/// as axis i.
-struct seen_value {
-  value_id base = no_value;
-  axes perm;
-  float scale = 1;
-};
-
-axes straight(std::size_t rank) {
-  axes made(rank);
-  std::iota(made.begin(), made.end(), 0);
-  return made;
-}
-
-axes perm_of(const node& transpose, std::size_t rank) {
-  auto perm = transpose.attributes.integers("perm");
-  if (perm.empty()) {
-    perm = straight(rank);
-    std::ranges::reverse(perm);
-  }
-  return perm;
-}
-
-std::optional<float> factor_of(const graph::graph& on, const node& of, value_id& x) {
-  if (of.op_type != "Mul" && of.op_type != "Div")
-    return std::nullopt;
-  const auto found = match_scalar(on, of);
-  if (!found || (of.op_type == "Div" && (found->scalar_first || found->number == 0)))
-    return std::nullopt;
-  x = found->x;
-  return of.op_type == "Mul" ? found->number : 1 / found->number;
-}
-
-// The last two axes swapped by way of a reshape to three axes, as a transpose of all of them.
-std::optional<value_id> swapped_by_reshapes(const rewriter& edit, const node& reshape) {
-  const auto& on = edit.on();
-  const auto* transpose = edit.plain_producer(reshape.inputs[0], "Transpose");
-  if (transpose == nullptr || perm_of(*transpose, 3) != axes{0, 2, 1})
-    return std::nullopt;
-  const auto* before = edit.plain_producer(transpose->inputs[0], "Reshape");
-  if (before == nullptr)
-    return std::nullopt;
-  const auto x = before->inputs[0];
-  const auto& from = on.values[x].dims;
-  const auto& to = on.values[reshape.outputs.front()].dims;
-  const auto& flat = on.values[before->outputs.front()].dims;
-  const bool same = from && to && flat && from->size() == 4 && to->size() == 4 && flat->size() == 3
-                    && (*from)[0] == (*to)[0] && (*from)[1] == (*to)[1] && (*from)[2] == (*to)[3]
-                    && (*from)[3] == (*to)[2] && (*flat)[1] == (*from)[2]
-                    && (*flat)[2] == (*from)[3];
-  return same ? std::optional{x} : std::nullopt;
-}
-
-seen_value see_through(const rewriter& edit, value_id of, std::size_t rank) {
-  seen_value seen{of, straight(rank)};
-  for (const auto* by = edit.plain_producer(of); by != nullptr;
-       by = edit.plain_producer(seen.base)) {
-    axes perm;
-    auto next = by->inputs.empty() ? no_value : by->inputs[0];
-    if (by->op_type == "Transpose") {
-      perm = perm_of(*by, rank);
-    } else if (const auto factor = factor_of(edit.on(), *by, next)) {
-      seen.scale *= *factor;
-    } else if (const auto x =
-                   by->op_type == "Reshape" ? swapped_by_reshapes(edit, *by) : std::nullopt) {
-      perm = {0, 1, 3, 2};
-      next = *x;
-    } else {
-      break;
-    }
-    for (auto& axis : seen.perm)
-      axis = perm.empty() ? axis : perm[static_cast<std::size_t>(axis)];
-    seen.base = next;
-  }
-  return seen;
-}
 
 /// What happens to the scores on the way to the softmax, last step first.
 struct score_path {
@@ -262,7 +185,7 @@ private:
   }
 
   // Sizes of what is seen, as heads; nothing unless all of it is known as far as it must be.
-  std::optional<graph::symbolic_shape> sizes(const seen_value& of) const {
+  std::optional<graph::symbolic_shape> sizes(const seen_heads& of) const {
     const auto& dims = on_.values[of.base].dims;
     if (!dims || dims->size() != rank_ || on_.values[of.base].type != dtype::float32)
       return std::nullopt;
@@ -272,7 +195,7 @@ private:
     return sorted;
   }
 
-  bool fit(const seen_value& q, const seen_value& k, const seen_value& v) const {
+  bool fit(const seen_heads& q, const seen_heads& k, const seen_heads& v) const {
     const auto queries = sizes(q);
     const auto keys = sizes(k);
     const auto values = sizes(v);
@@ -283,11 +206,16 @@ private:
         || (k.perm.back() != last && k.perm[rank_ - 2] != last))
       return false;
     const auto heads = rank_ - 3;
-    const bool one_for_all = rank_ == 4 && (*keys)[heads] == graph::dim{1};
+    // The product took them, so heads of keys that are fewer are broadcast or repeated.
+    const auto of_queries = (*queries)[heads];
+    const auto of_keys = (*keys)[heads];
+    const bool shared = rank_ == 4
+                        && (of_keys == graph::dim{1}
+                            || (of_keys.known() && of_queries.known() && of_keys.size() > 0
+                                && of_queries.size() % of_keys.size() == 0));
     const bool batches =
         rank_ == 3 || ((*queries)[0] == (*keys)[0] && (*queries)[0] == (*values)[0]);
-    return batches && (*keys)[heads] == (*values)[heads]
-           && (one_for_all || (*keys)[heads] == (*queries)[heads])
+    return batches && of_keys == (*values)[heads] && (shared || of_keys == of_queries)
            && (*keys)[rank_ - 2] == (*values)[rank_ - 2] && keys->back() == queries->back();
   }
 

@@ -230,6 +230,22 @@ BOOST_AUTO_TEST_CASE(all_heads_of_queries_may_read_one_of_keys) {
   BOOST_TEST(of.optimised() == "Attention");
 }
 
+BOOST_AUTO_TEST_CASE(heads_of_keys_that_are_repeated_are_read_once) {
+  attention_case of;
+  auto& kit = of.kit;
+  const auto q = of.input("q", {0, 6, queries, size});
+  const auto repeated = [&](const char* name, std::int64_t width) {
+    auto x = of.input(name, {0, 2, keys, width});
+    x = kit.node("Unsqueeze", {x, kit.constant(integers({1}, {2}))});
+    x = kit.node("Expand", {x, kit.constant(integers({5}, {1, 2, 3, keys, width}))});
+    return kit.node("Reshape", {x, kit.constant(integers({4}, {0, 6, keys, width}))});
+  };
+  const auto k = kit.node("Transpose", {repeated("k", size)}, with("perm", ints({0, 1, 3, 2})));
+  const auto v = repeated("v", value_size);
+  kit.node("MatMul", {of.weights(kit.node("MatMul", {q, k})), v});
+  BOOST_TEST(of.optimised() == "Attention");
+}
+
 BOOST_AUTO_TEST_CASE(a_mask_of_unknown_sizes_broadcasts_as_it_does_in_the_model) {
   for (const std::int64_t few : {1, 4}) {
     attention_case of;
