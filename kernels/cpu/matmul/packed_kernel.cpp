@@ -6,6 +6,8 @@
 #include "kernels/cpu/matmul/strassen_product.hpp"
 #include "kernels/cpu/parallel.hpp"
 
+#include <algorithm>
+
 namespace troupe::cpu {
 namespace {
 
@@ -108,7 +110,9 @@ made_kernel make_packed_kernel(const kernel_spec& spec, weight_cache& weights,
        members](const kernel_args& args) {
         const auto with = tensors_of(args, packed, then);
         auto* scratch = reinterpret_cast<float*>(args.workspace.data());
-        const auto cost = made.rows * made.right.inner * made.right.columns / members / 16;
+        // Few rows wait for the weights to come, not for the products.
+        const auto rows = std::max<std::int64_t>(made.rows, 3);
+        const auto cost = rows * made.right.inner * made.right.columns / members / 16;
         parallel_for(static_cast<int>(members), members, cost,
                      [&](std::int64_t begin, std::int64_t end) {
                        for (auto member = begin; member < end; ++member)
