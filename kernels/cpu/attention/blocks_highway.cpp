@@ -4,7 +4,6 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/attention/blocks_highway.cpp"
-#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -26,7 +25,6 @@ using tag = hn::ScalableTag<float>;
 using vector = hn::Vec<tag>;
 
 constexpr std::int64_t key_chunk = 1024; // keys whose values stay in the second-level cache
-constexpr std::int64_t line_floats = 16;
 constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
 
 std::int64_t lanes_here() {
@@ -383,8 +381,6 @@ public:
       pack_values(of_, values, values_);
       packed_ = b * of_.kv_heads + kv;
     }
-    if (!direct_)
-      fetch_share(item % blocks, head + 1);
     if (direct_)
       for (std::int64_t r = 0; r < rows; ++r)
         dot_products(of_, queries + r * of_.q.position, keys, seen, scores_ + r * room_.pitch);
@@ -402,24 +398,6 @@ public:
   }
 
 private:
-  // While a block is computed, its share of the keys and values of the next head comes nearer: they
-  // lie in short runs that no hardware prefetcher sees.
-  void fetch_share(std::int64_t block, std::int64_t head) const {
-    const auto b = head / of_.heads;
-    const auto kv = head % of_.heads / (of_.heads / of_.kv_heads);
-    if (b == of_.batch || b * of_.kv_heads + kv == packed_ || of_.k.element != 1)
-      return;
-    const float* keys = with_.k + b * of_.k.batch + kv * of_.k.head;
-    const float* values = with_.v + b * of_.v.batch + kv * of_.v.head;
-    const auto last = of_.keys * (block + 1) / of_.blocks();
-    for (auto j = of_.keys * block / of_.blocks(); j < last; ++j) {
-      for (std::int64_t c = 0; c < of_.size; c += line_floats)
-        hwy::Prefetch(keys + j * of_.k.position + c);
-      for (std::int64_t c = 0; c < of_.value_size; c += line_floats)
-        hwy::Prefetch(values + j * of_.v.position + c);
-    }
-  }
-
   // The keys, from the first on, that any query of the block sees.
   std::int64_t seen_by(std::int64_t b, std::int64_t first, std::int64_t rows) const {
     if (with_.ranges == nullptr)
