@@ -1,5 +1,6 @@
 #include "actors/batcher_actor.hpp"
 
+#include "actors/answer_over.hpp"
 #include "actors/hand_on.hpp"
 #include "actors/split.hpp"
 
@@ -14,21 +15,6 @@ namespace {
 constexpr std::chrono::microseconds short_run{200};
 
 constexpr std::chrono::seconds linger{1};
-
-bool is_over(const job::impl& asked, time_point now) noexcept {
-  return asked.over() || now >= asked.deadline;
-}
-
-double in_ms(duration of) noexcept {
-  return std::chrono::duration<double, std::milli>(of).count();
-}
-
-void answer_over(job::impl& asked, time_point now) {
-  if (now >= asked.deadline)
-    asked.fail_with(errc::deadline_exceeded, "the deadline of the request is over");
-  else
-    asked.fail_with(errc::cancelled, "the request was cancelled");
-}
 
 } // namespace
 
@@ -188,21 +174,6 @@ void batcher_state::dispatch() {
   share_work();
 }
 
-// Members of failed batches run one at a time with nothing beside them: if one of them breaks the
-// device again, it takes no other with it. Whether the device is theirs.
-bool batcher_state::run_again() {
-  while (!again_.empty() && in_flight_.empty() && tickets_ > 0) {
-    auto next = std::move(again_.front());
-    again_.pop_front();
-    if (!is_over(*next, now())) {
-      send({std::move(next)});
-      return true;
-    }
-    answer_over(*next, now());
-  }
-  return !again_.empty();
-}
-
 // Also while the device is busy or down: what waits may have to go before it is free.
 void batcher_state::wake_for_next() {
   auto next = queue_.next_close(model().settings.batching, device());
@@ -249,63 +220,6 @@ void batcher_state::finished(const batch_outcome& outcome) {
     size_->ran(rows, outcome.took);
   dispatch();
   leave_if_done();
-}
-
-void batcher_state::failed(const batch& what, const error& why) {
-  std::uint64_t retried = 0;
-  for (const auto& one : what.jobs) {
-    if (one->answered())
-      continue;
-    if (one->attempts++ == 0 && model().settings.stateless) {
-      again_.push_back(one);
-      one->queued_at = what_->where->entry;
-      ++retried;
-      continue;
-    }
-    // What the request itself is to blame for keeps its code; anything else is our fault.
-    const bool blames_request = why.code == errc::invalid_argument
-                                || why.code == errc::unimplemented
-                                || why.code == errc::resource_exhausted;
-    const bool may_try_again = why.code == errc::unavailable;
-    one->fail_with(blames_request || may_try_again ? why.code : errc::internal,
-                   fmt::format("model {}: {}", model().name, why.text), why.retry_after_ms);
-  }
-  model().probe->retried(retried);
-}
-
-void batcher_state::device_down() {
-  set_tickets(0);
-  auto lost = std::exchange(in_flight_, {});
-  for (const auto& [id, held] : lost) {
-    what_->where->load->batch_ended(held->expected, now());
-    failed(*held, {errc::internal, "the device failed while it held the request"});
-  }
-  wake_for_next();
-  share_work();
-  leave_if_done();
-}
-
-void batcher_state::drop_what_is_over() {
-  const auto at = now();
-  if (const auto expiry = queue_.next_expiry(); !expiry || *expiry > at)
-    return; // what is cancelled is told by `cancel`
-  for (auto& gone : queue_.remove_if(
-           [&](const auto& held) { return is_over(*held.job, at) || held.leave_by <= at; })) {
-    const auto& asked = *gone.job;
-    const auto& policy = model().settings.priorities.policy_of(gone.priority);
-    if (is_over(asked, at)) {
-      answer_over(*gone.job, at);
-    } else if (policy.action == batching::queue_policy::overdue::delay) {
-      gone.priority = waiting::last;
-      gone.leave_by = time_point::max();
-      queue_.push(asked.key, std::move(gone));
-    } else {
-      model().probe->rejected();
-      gone.job->fail_with(errc::unavailable,
-                          fmt::format("model {}: still in the queue after {:.1f} ms, the limit",
-                                      model().name, in_ms(gone.leave_by - gone.arrived)));
-    }
-  }
 }
 
 // One alarm for the whole queue, never one per job: a timer cannot be taken back, and keeps the
