@@ -158,15 +158,19 @@ result<void> infer_causal_conv(inference& at) {
 // The operator that fuse_attention puts in. kernels/cpu/attention/fused_form.hpp says what it is.
 result<void> infer_fused_attention(inference& at) {
   const auto perm = at.attributes().integers("q_perm");
+  const auto k_perm = at.attributes().integers("k_perm");
   const auto v_perm = at.attributes().integers("v_perm");
   const auto out_perm = at.attributes().integers("out_perm");
   const auto rank = perm.size();
   const auto fits = [rank](std::int64_t axis) {
     return axis >= 0 && static_cast<std::size_t>(axis) < rank;
   };
-  for (const auto* each : {&perm, &v_perm, &out_perm})
+  for (const auto* each : {&perm, &k_perm, &v_perm, &out_perm})
     if ((rank != 3 && rank != 4) || each->size() != rank || !std::ranges::all_of(*each, fits))
       return fail(errc::invalid_argument, "permutations of 3 or 4 axes expected");
+  if (at.attributes().integer("heads", 0) < 0)
+    return fail(errc::invalid_argument, "0 heads or more expected, {} found",
+                at.attributes().integer("heads", 0));
   for (const std::size_t input : {0U, 1U, 2U})
     if (auto good = at.expect_rank(input, rank); !good)
       return good;

@@ -84,14 +84,17 @@ row_axis fused_attention(const row_step& at) {
   const auto out_perm = attributes.integers("out_perm");
   const std::array perms{attributes.integers("q_perm"), attributes.integers("k_perm"),
                          attributes.integers("v_perm")};
-  for (std::size_t input = 0; input < perms.size(); ++input)
+  for (std::size_t input = 0; input < perms.size(); ++input) {
+    if (perms[input].size() != out_perm.size() || at.rank(input) != out_perm.size()
+        || perms[input].empty())
+      return rows_mix("its permutations do not fit");
     if (auto why = unless_rows(at, input, static_cast<std::size_t>(perms[input].front())))
       return rows_mix(std::move(*why));
+  }
   const auto heads = [&](std::size_t input) {
     return (*at.dims(input))[static_cast<std::size_t>(perms[input].front())];
   };
-  if (out_perm.size() == 3
-      && (at.dims(0) == nullptr || at.dims(1) == nullptr || heads(0) != heads(1)))
+  if (out_perm.size() == 3 && heads(0) != heads(1))
     return rows_mix("several heads of queries read one of keys");
   for (std::size_t input = perms.size(); input < at.inputs.size(); ++input) {
     const bool whole = at.rank(input) == out_perm.size();
@@ -105,7 +108,10 @@ row_axis fused_attention(const row_step& at) {
     if (at.dims(input) == nullptr || (whole && at.dims(input)->front() != dim{1}))
       return rows_mix("an operand of its scores has a batch of its own");
   }
-  return static_cast<std::size_t>(std::ranges::find(out_perm, 0) - out_perm.begin());
+  const auto found = std::ranges::find(out_perm, 0);
+  if (found == out_perm.end())
+    return rows_mix("its permutations do not fit");
+  return static_cast<std::size_t>(found - out_perm.begin());
 }
 
 constexpr std::size_t lacks_steps = 1;

@@ -68,6 +68,29 @@ BOOST_AUTO_TEST_CASE(attention_adds_what_came_before_to_the_keys) {
   BOOST_TEST(holds(last_dims(together), "a size of 5 heads expected, 12 found"));
 }
 
+BOOST_AUTO_TEST_CASE(fused_attention_has_the_dims_that_its_permutations_give) {
+  const auto attend = [](attribute_map changed) {
+    graph_kit kit;
+    const auto x = kit.input("x", {0, 5, 9, 8});
+    const auto v = kit.input("v", {0, 3, 7, 6});
+    const auto mask = kit.input("mask", {5, 7});
+    attribute_map attributes = with({{"q_perm", ints({0, 2, 1, 3})},
+                                     {"k_perm", ints({0, 2, 1, 3})},
+                                     {"v_perm", ints({0, 1, 2, 3})},
+                                     {"out_perm", ints({0, 2, 1, 3})}});
+    for (const auto& [name, content] : changed)
+      attributes.set(name, content);
+    kit.node("Attention", {x, x, v, mask}, attributes, 1);
+    kit.made.nodes.back().domain = "troupe";
+    return last_dims(kit);
+  };
+  BOOST_TEST(attend({}) == "[n,5,9,6]");
+  BOOST_TEST(attend(with("heads", std::int64_t{3})) == "[n,5,3,6]");
+  BOOST_TEST(holds(attend(with("heads", std::int64_t{-3})), "0 heads or more expected"));
+  BOOST_TEST(holds(attend(with("k_perm", ints({0, 2, 1}))), "permutations of 3 or 4 axes"));
+  BOOST_TEST(holds(attend(with("out_perm", ints({0, 2, 1, 4}))), "permutations of 3 or 4 axes"));
+}
+
 BOOST_AUTO_TEST_CASE(an_einstein_sum_has_the_sizes_of_its_indices) {
   const auto sum = [](const char* equation) {
     graph_kit kit;

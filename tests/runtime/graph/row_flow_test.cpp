@@ -314,6 +314,24 @@ BOOST_AUTO_TEST_CASE(an_einstein_sum_keeps_rows_whose_index_comes_out) {
   BOOST_TEST(holds(sum("bij,jk->kbi"), "does not have the rows in axis 0"));
 }
 
+BOOST_AUTO_TEST_CASE(fused_attention_keeps_rows_that_its_permutations_put_first) {
+  const auto attend = [](std::vector<std::int64_t> perm, shape mask) {
+    graph_kit kit;
+    const auto x = kit.input("x", {0, 2, 4, 6});
+    kit.node("Attention", {x, x, x, kit.constant(noise(std::move(mask), 1))},
+             with({{"q_perm", ints(perm)},
+                   {"k_perm", ints(perm)},
+                   {"v_perm", ints(perm)},
+                   {"out_perm", ints({0, 2, 1, 3})}}),
+             1);
+    kit.made.nodes.back().domain = "troupe";
+    return verdict(kit);
+  };
+  BOOST_TEST(attend({0, 1, 2, 3}, {4, 4}) == "");
+  BOOST_TEST(holds(attend({1, 0, 2, 3}, {4, 4}), "the rows are not in axis 1 of input 0"));
+  BOOST_TEST(holds(attend({0, 1, 2, 3}, {3, 2, 4, 4}), "has a batch of its own"));
+}
+
 BOOST_AUTO_TEST_CASE(attention_takes_a_mask_that_all_rows_share) {
   const auto attend = [](shape mask) {
     graph_kit kit;
