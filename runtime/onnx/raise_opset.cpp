@@ -15,7 +15,6 @@ namespace troupe::onnx {
 
 namespace {
 
-using graph::no_value;
 using graph::value_id;
 
 // Of the nodes that are added.
