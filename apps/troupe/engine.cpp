@@ -73,6 +73,8 @@ void add_model_options(CLI::App& command, engine_options& into) {
       ->type_name("FILE");
   command.add_flag("--batch-invariant", into.batch_invariant,
                    "The same bits for a row in any batch, on any number of threads");
+  command.add_flag("--whole-batches", into.whole_batches,
+                   "Never compute the rows of a batch one by one");
 }
 
 void add_shape_options(CLI::App& command, engine_options& into) {
@@ -94,6 +96,7 @@ result<std::shared_ptr<exec::model>> load_engine(const engine_options& from) {
     return propagate(device);
   exec::model_options options;
   options.batch_invariant = from.batch_invariant;
+  options.whole_batches = from.whole_batches;
   if (!from.tuning.empty()) {
     auto tuned = plan::tuning::open(from.tuning, **device);
     if (!tuned)

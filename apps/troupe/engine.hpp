@@ -22,6 +22,7 @@ struct engine_options {
   int threads = 0; ///< 0: what affinity and cgroup allow
   std::string precision = "f32";
   bool batch_invariant = false;
+  bool whole_batches = false;
   std::vector<std::string> shapes; ///< "name=1,3,224,224"
   std::string tuning;              ///< file of measured choices; empty: the table's order
   std::int64_t batch = 0;          ///< 0: as the shapes say, 1 where they do not

@@ -10,6 +10,7 @@
 #include "runtime/plan/build.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace troupe::exec {
@@ -68,13 +69,15 @@ struct model::impl {
   batch_buckets buckets;
   std::shared_ptr<plan::tuning> tuning;
   bool batch_invariant;
+  bool whole_batches;
+  std::size_t constant_bytes = 0;
   mutable plan_cache plans;
-  plan_cache plans_of_part; ///< for one row and one thread, of a batch-invariant model
+  plan_cache plans_of_part; ///< for one row and one thread
 
   impl(std::shared_ptr<device> device, const model_options& options)
       : on{std::move(device)}, buckets{options.batch_buckets}, tuning{options.tuning},
-        batch_invariant{options.batch_invariant}, plans{options.max_cached_plans,
-                                                        options.plan_memory},
+        batch_invariant{options.batch_invariant},
+        whole_batches{options.whole_batches}, plans{options.max_cached_plans, options.plan_memory},
         plans_of_part{options.max_cached_plans, options.plan_memory} {}
 
   result<plan_cache::plan_ptr> build(std::span<const shape> dims, device& runs_on,
@@ -82,20 +85,53 @@ struct model::impl {
     return plan::build(optimised, dims, runs_on, *weights, {.host = host.get(), .tuned = tuned});
   }
 
+  // The dims of one row, where `dims` are those of several that are independent.
+  [[nodiscard]] std::optional<std::vector<shape>> row_of(std::span<const shape> dims) const {
+    const auto rows = dims.empty() || dims[0].empty() ? 0 : dims[0][0];
+    const auto in_rows = [&](const shape& of) { return !of.empty() && of[0] == rows; };
+    if (!why_rows_depend.empty() || rows < 2 || !std::ranges::all_of(dims, in_rows))
+      return std::nullopt;
+    std::vector<shape> row{dims.begin(), dims.end()};
+    for (auto& each : row)
+      each[0] = 1;
+    return row;
+  }
+
   // One thread and, where rows are independent, one row: nothing that a kernel could split or block
   // in another way.
   result<plan_cache::plan_ptr> build_invariant(std::span<const shape> dims) {
-    const auto rows = dims.empty() || dims[0].empty() ? 0 : dims[0][0];
-    const auto in_rows = [&](const shape& of) { return !of.empty() && of[0] == rows; };
-    const bool apart = why_rows_depend.empty() && rows > 1 && std::ranges::all_of(dims, in_rows);
-    std::vector<shape> part{dims.begin(), dims.end()};
-    if (apart)
-      for (auto& each : part)
-        each[0] = 1;
+    const auto row = row_of(dims);
+    const std::vector<shape> part = row ? *row : std::vector<shape>{dims.begin(), dims.end()};
     auto made = plans_of_part.find_or_make(part, [&] { return build(part, *host, nullptr); });
     if (!made)
       return propagate(made);
-    return row_by_row(*std::move(made), apart ? rows : 1, on->properties().threads);
+    return row_by_row(*std::move(made), row ? dims[0][0] : 1, on->properties().threads);
+  }
+
+  // Where one row's activations already fill the cache nearby and the weights stay in the next, a
+  // batch gains nothing from being computed together and loses what is still cached from node to
+  // node. Null where it does gain, or where a share of the threads would stand idle.
+  plan_cache::plan_ptr build_apart(std::span<const shape> dims) {
+    constexpr std::size_t nearby = std::size_t{1} << 20;
+    constexpr std::size_t next = std::size_t{24} << 20;
+    const auto row = row_of(dims);
+    if (!row || whole_batches || constant_bytes > next || on->properties().kind != "cpu")
+      return nullptr;
+    const std::int64_t threads = on->properties().threads;
+    const auto rows = dims[0][0];
+    const auto turns = (rows + threads - 1) / threads;
+    if (8 * turns * threads > 9 * rows)
+      return nullptr;
+    auto made = plans_of_part.find_or_make(*row, [&] { return build(*row, *host, tuning.get()); });
+    if (!made || (*made)->arena_bytes < nearby)
+      return nullptr;
+    return row_by_row(*std::move(made), rows, static_cast<int>(threads));
+  }
+
+  result<plan_cache::plan_ptr> build_batch(std::span<const shape> dims) {
+    if (auto apart = build_apart(dims))
+      return apart;
+    return build(dims, *on, tuning.get());
   }
 
   static result<std::shared_ptr<model>> finished(std::unique_ptr<impl> made,
@@ -119,6 +155,9 @@ result<std::shared_ptr<model>> model::impl::finished(std::unique_ptr<impl> made,
     made->program = *std::move(program);
     made->why_rows_depend = "a program runs the model, one request after the other";
   }
+  for (const auto& value : made->optimised.values)
+    if (value.constant)
+      made->constant_bytes += value.constant->data.size();
   const auto rows = graph::rows_independent(made->optimised);
   if (!rows.independent)
     made->why_rows_depend = rows.reason.empty() ? "no reason is known" : rows.reason;
@@ -214,8 +253,7 @@ result<std::shared_ptr<const plan::plan>> model::make_plan(std::span<const shape
   if (impl_->program)
     return fail(errc::failed_precondition, "the model has no plan as a whole: a program runs it");
   return impl_->plans.find_or_make(dims, [&] {
-    return impl_->batch_invariant ? impl_->build_invariant(dims)
-                                  : impl_->build(dims, *impl_->on, impl_->tuning.get());
+    return impl_->batch_invariant ? impl_->build_invariant(dims) : impl_->build_batch(dims);
   });
 }
 

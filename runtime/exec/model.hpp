@@ -30,6 +30,8 @@ struct model_options {
   /// Models whose rows depend on each other run as they come, on one thread. On CPU devices only;
   /// unimplemented for models that a program runs.
   bool batch_invariant = false;
+  /// Never compute the rows of a batch one by one, each on one thread, where that is faster.
+  bool whole_batches = false;
   std::filesystem::path repository{}; ///< links to external data may lead into it
 };
 

@@ -218,6 +218,38 @@ BOOST_AUTO_TEST_CASE(a_batch_invariant_model_answers_a_row_with_the_same_bits_in
   }
 }
 
+BOOST_AUTO_TEST_CASE(rows_that_fill_the_cache_are_computed_one_by_one) {
+  auto with_gate = convolution(1, "Softmax"); // what the convolution gives is read twice
+  with_gate.mutable_graph()->mutable_node(1)->set_output(0, "shares");
+  add_node(with_gate, "Mul", {"shares", "sum"}, "y");
+  const model_file file{with_gate};
+  constexpr std::int64_t height = 512, width = 600;
+  std::vector<float> input(4 * height * width);
+  for (std::size_t at = 0; at < input.size(); ++at)
+    input[at] = std::sin(static_cast<float>(at));
+  const auto splits = [](exec::model& of, const std::vector<shape>& dims) {
+    const auto plan = of.make_plan(dims);
+    BOOST_REQUIRE(plan.has_value());
+    return (*plan)->steps[0].run->name() == "row by row";
+  };
+  for (const int threads : {1, 2}) {
+    const auto on = cpu::make_cpu_device({.threads = threads});
+    BOOST_REQUIRE(on.has_value());
+    const auto apart = exec::model::load(file.path(), *on);
+    const auto whole = exec::model::load(file.path(), *on, {.whole_batches = true});
+    BOOST_REQUIRE((apart.has_value() && whole.has_value()));
+    BOOST_TEST(splits(**apart, image(4, height, width)));
+    BOOST_TEST(!splits(**whole, image(4, height, width)));
+    BOOST_TEST(!splits(**apart, image(1, height, width)));
+    BOOST_TEST(!splits(**apart, image(4, 8, 8)));
+    BOOST_TEST(splits(**apart, image(3, height, width)) == (threads == 1)); // half a turn idle
+    const auto one_by_one = run(**apart, image(4, height, width), input);
+    const auto together = run(**whole, image(4, height, width), input);
+    BOOST_TEST(std::ranges::equal(one_by_one, together,
+                                  [](float a, float b) { return std::abs(a - b) <= 1e-5F; }));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(no_rows_give_no_rows) {
   const auto made = load(convolution(1));
   BOOST_TEST(run(*made, image(0, 4, 4), {}).empty());
