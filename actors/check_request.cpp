@@ -1,5 +1,6 @@
 #include "actors/check_request.hpp"
 
+#include "actors/request_lengths.hpp"
 #include "kernels/tensor/byte_strings.hpp"
 
 #include <fmt/ranges.h>
@@ -7,7 +8,6 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <optional>
 #include <string_view>
 
 namespace troupe::actors {
@@ -19,10 +19,6 @@ std::string names_of(const std::vector<tensor_signature>& of) {
   for (const auto& one : of)
     names.push_back(one.name);
   return fmt::format("{}", fmt::join(names, ", "));
-}
-
-bool left_out(const named_tensor& input) noexcept {
-  return !input.value.data.owner && input.value.data.view.empty() && input.value.dims.empty();
 }
 
 result<void> check_dims(const served_model& model, const tensor_signature& declared,
@@ -102,59 +98,6 @@ result<void> count_rows(job::impl& asked) {
     return fail(errc::invalid_argument, "model {}: expected between 1 and {} rows (axis 0), got {}",
                 model.name, most, asked.rows);
   return {};
-}
-
-bool is_mask(const served_model& model, std::size_t input) {
-  const auto& lengths = model.settings.padding.lengths;
-  return std::any_of(lengths.begin(), lengths.end(),
-                     [&](const auto& one) { return one.mask == input; });
-}
-
-// All inputs that share a length have it.
-result<void> read_lengths(job::impl& asked) {
-  const auto& model = *asked.model;
-  asked.lengths.clear();
-  for (const auto& padded : model.settings.padding.lengths) {
-    std::optional<std::int64_t> length;
-    for (const auto& [index, axis] : padded.inputs) {
-      const auto& input = asked.request.inputs[index];
-      if (left_out(input))
-        continue;
-      const auto size = input.value.dims[axis];
-      if (length && *length != size)
-        return fail(errc::invalid_argument,
-                    "model {}: input \"{}\": axis {} has size {}, another input has the length "
-                    "\"{}\" of {}",
-                    model.name, input.name, axis, size, padded.name, *length);
-      length = size;
-    }
-    if (!length)
-      return fail(errc::invalid_argument, "model {}: no input says the length \"{}\"", model.name,
-                  padded.name);
-    asked.lengths.push_back(*length);
-  }
-  return {};
-}
-
-bool is_padded(const job::impl& asked) {
-  const auto& lengths = asked.model->settings.padding.lengths;
-  for (std::size_t i = 0; i < lengths.size(); ++i)
-    if (lengths[i].bucket(asked.lengths[i]) != asked.lengths[i])
-      return true;
-  return false;
-}
-
-// What the inputs are padded to, once all of them are there.
-void set_run_dims(job::impl& asked) {
-  asked.run_dims.clear();
-  if (!is_padded(asked))
-    return;
-  for (const auto& input : asked.request.inputs)
-    asked.run_dims.push_back(input.value.dims);
-  const auto& lengths = asked.model->settings.padding.lengths;
-  for (std::size_t i = 0; i < lengths.size(); ++i)
-    for (const auto& [index, axis] : lengths[i].inputs)
-      asked.run_dims[index][axis] = lengths[i].bucket(asked.lengths[i]);
 }
 
 void set_key(job::impl& asked) {
