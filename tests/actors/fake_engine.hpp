@@ -77,13 +77,18 @@ private:
 
 class heap_buffer final : public buffer {
 public:
-  explicit heap_buffer(std::size_t bytes) : block_(allocate_aligned(bytes)), bytes_(bytes) {}
+  heap_buffer(std::size_t bytes, std::shared_ptr<std::size_t> held)
+      : block_(allocate_aligned(bytes)), bytes_(bytes), held_(std::move(held)) {
+    *held_ += bytes_;
+  }
+  ~heap_buffer() override { *held_ -= bytes_; }
   std::byte* data() const noexcept override { return block_.get(); }
   std::size_t size() const noexcept override { return bytes_; }
 
 private:
   std::shared_ptr<std::byte[]> block_;
   std::size_t bytes_;
+  std::shared_ptr<std::size_t> held_; ///< bytes of all buffers of the device
 };
 
 class fake_device final : public device {
@@ -96,8 +101,9 @@ public:
   const device_properties& properties() const noexcept override { return about_; }
   device_properties& about() noexcept { return about_; }
   const std::shared_ptr<work_list>& work() const noexcept { return to_; }
+  std::size_t held_bytes() const noexcept { return *held_; }
   result<std::unique_ptr<buffer>> allocate(std::size_t bytes) override {
-    return std::make_unique<heap_buffer>(bytes);
+    return std::make_unique<heap_buffer>(bytes, held_);
   }
   result<std::unique_ptr<stream>> open_stream(stream_mode) override {
     ++to_->streams_opened;
@@ -112,6 +118,7 @@ public:
 
 private:
   std::shared_ptr<work_list> to_;
+  std::shared_ptr<std::size_t> held_ = std::make_shared<std::size_t>(0);
   device_properties about_;
 };
 
