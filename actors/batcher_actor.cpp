@@ -250,7 +250,6 @@ void batcher_state::leave_if_done() {
 
 // What was in the mailbox before is served or sent back by now.
 void batcher_state::end() {
-  tell<catalog_actor>(*shared_, shared_->catalog, retire_atom_v, what_->where->entry);
   self_->quit();
 }
 

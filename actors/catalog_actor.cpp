@@ -8,7 +8,7 @@ namespace troupe::actors {
 
 namespace {
 
-// The catalog's books exist once: an exception ends the step that threw, never the actor.
+// An exception ends the step that threw, never the actor: others would lose their loads with it.
 template <class Work>
 void survive(Work work) {
   try {
@@ -22,11 +22,14 @@ void survive(Work work) {
 
 catalog_actor::behavior_type catalog_state::make_behavior(commons_ptr shared,
                                                           std::vector<device_place> devices,
-                                                          model_source source) {
+                                                          model_source source,
+                                                          std::shared_ptr<catalog_books> books) {
   shared_ = std::move(shared);
   devices_ = std::move(devices);
   source_ = std::move(source);
+  books_ = std::move(books);
   log_exceptions(self_, name);
+  survive([&] { give_up_loads(); });
   return {
       [this](load_atom, const load_request_ptr& asked) {
         survive([&] { asked->make ? host(asked) : begin(asked); });
@@ -38,10 +41,8 @@ catalog_actor::behavior_type catalog_state::make_behavior(commons_ptr shared,
       [this](warmed_atom, std::uint64_t number, const failure& outcome) {
         survive_load(number, [&] { outcome.what ? abort(number, *outcome.what) : warm(number); });
       },
-      [this](retire_atom, stage_id batcher) { survive([&] { retired(batcher); }); },
       [this](query_atom, const query_ptr& asked) { survive([&] { answer(*asked); }); },
       [this](up_atom) { survive([&] { publish_all(); }); },
-      [this](up_atom, stage_id memory) { survive([&] { book_again(memory); }); },
   };
 }
 
@@ -62,24 +63,25 @@ void catalog_state::announce(const std::string& model, const entry& what) const 
 
 // The router lost its table.
 void catalog_state::publish_all() const {
-  for (const auto& [key, one] : models_)
+  for (const auto& [key, one] : books_->models)
     if (!one.versions.empty())
       announce(key, one);
   tell<router_actor>(*shared_, shared_->router, up_atom_v);
 }
 
-// The memory's books were begun anew.
-void catalog_state::book_again(stage_id memory) const {
-  for (const auto& [batcher, booked] : booked_)
-    if (booked.memory == memory)
-      tell<memory_actor>(*shared_, memory, reserve_atom_v,
-                         static_cast<std::uint64_t>(booked.bytes));
+// The steps of a load end with the actor that took them.
+void catalog_state::give_up_loads() {
+  std::vector<std::uint64_t> numbers;
+  for (const auto& [number, under_way] : books_->loads)
+    numbers.push_back(number);
+  for (const auto number : numbers)
+    abort(number, {errc::unavailable, "an actor ended while the model was loading", 100});
 }
 
 void catalog_state::begin(const load_request_ptr& asked) {
-  auto& known = models_[asked->name];
+  auto& known = books_->models[asked->name];
   if (known.load != 0) {
-    loads_[known.load].waiters.push_back(asked->done);
+    books_->loads[known.load].waiters.push_back(asked->done);
     return;
   }
   if (!known.versions.empty() && known.versions.front()->platform == "stage")
@@ -95,7 +97,7 @@ void catalog_state::begin(const load_request_ptr& asked) {
                                                     asked->name)};
     if (!found) {
       if (known.versions.empty() && known.reason.empty())
-        models_.erase(asked->name);
+        books_->models.erase(asked->name);
       return asked->done(propagate(std::move(found)));
     }
     order->load = std::move(*found);
@@ -111,21 +113,21 @@ void catalog_state::begin(const load_request_ptr& asked) {
   known.load = number;
   if (known.versions.empty())
     known.state = "LOADING";
-  loads_[number] = {asked->name, {asked->done}, {}, {}, 0, 0};
+  books_->loads[number] = {asked->name, {asked->done}, {}, {}, 0, 0};
   const auto& storages = shared_->storages;
-  if (!tell<storage_actor>(*shared_, storages[next_storage_++ % storages.size()], load_atom_v,
-                           load_order_ptr{order}))
+  if (!tell<storage_actor>(*shared_, storages[books_->next_storage++ % storages.size()],
+                           load_atom_v, load_order_ptr{order}))
     abort(number, {errc::unavailable, "nobody loads models at the moment", 100});
 }
 
 void catalog_state::host(const load_request_ptr& asked) {
-  auto& known = models_[asked->name];
+  auto& known = books_->models[asked->name];
   if (known.load != 0 || !known.versions.empty())
     return asked->done(fail(errc::already_exists, "model {}: the name is taken", asked->name));
   auto io = stage_io(asked->stage);
   auto root = shared_->stages->get<supervisor_actor>(shared_->supervisor);
   if (!io || !root) {
-    models_.erase(asked->name);
+    books_->models.erase(asked->name);
     return asked->done(io ? fail(errc::unavailable, "the system is stopping")
                           : result<void>{propagate(std::move(io))});
   }
@@ -144,10 +146,10 @@ void catalog_state::host(const load_request_ptr& asked) {
       .then(
           [=, this](const failure& outcome) {
             if (outcome.what) {
-              models_.erase(asked->name);
+              books_->models.erase(asked->name);
               return asked->done(tl::unexpected<error>{*outcome.what});
             }
-            auto& now = models_[asked->name];
+            auto& now = books_->models[asked->name];
             now.load = 0;
             now.versions = {made};
             now.state = "READY";
@@ -155,15 +157,15 @@ void catalog_state::host(const load_request_ptr& asked) {
             asked->done({});
           },
           [=, this](caf::error&) {
-            models_.erase(asked->name);
+            books_->models.erase(asked->name);
             asked->done(fail(errc::unavailable, "the system is stopping"));
           });
 }
 
 void catalog_state::unload(const load_request& asked) {
-  const auto at = models_.find(asked.name);
-  const bool loading = at != models_.end() && loads_.contains(at->second.load);
-  if (at == models_.end() || (at->second.versions.empty() && !loading))
+  const auto at = books_->models.find(asked.name);
+  const bool loading = at != books_->models.end() && books_->loads.contains(at->second.load);
+  if (at == books_->models.end() || (at->second.versions.empty() && !loading))
     return asked.done(fail(errc::not_found, "model {}: not loaded", asked.name));
   if (loading) // asked before this: it must not bring the model back
     abort(at->second.load, {errc::cancelled, "unloaded while it was being loaded"});
@@ -181,21 +183,11 @@ void catalog_state::retire(const served_model& old) {
     tell<supervisor_actor>(*shared_, shared_->supervisor, halt_atom_v, one.entry);
 }
 
-void catalog_state::retired(stage_id batcher) {
-  const auto gone = booked_.extract(batcher);
-  if (gone.empty())
-    return;
-  tell<memory_actor>(*shared_, gone.mapped().memory, release_atom_v,
-                     static_cast<std::uint64_t>(gone.mapped().bytes));
-  for (const auto& place : devices_)
-    if (place.memory == gone.mapped().memory)
-      tell<device_actor>(*shared_, place.device, yield_atom_v, true); // run states hold weights
-}
-
 catalog_actor::behavior_type catalog(catalog_actor::stateful_pointer<catalog_state> self,
                                      commons_ptr shared, std::vector<device_place> devices,
-                                     model_source source) {
-  return self->state.make_behavior(std::move(shared), std::move(devices), std::move(source));
+                                     model_source source, std::shared_ptr<catalog_books> books) {
+  return self->state.make_behavior(std::move(shared), std::move(devices), std::move(source),
+                                   std::move(books));
 }
 
 } // namespace troupe::actors

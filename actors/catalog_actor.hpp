@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/catalog_books.hpp"
 #include "actors/commons.hpp"
 #include "actors/interfaces.hpp"
 
@@ -38,35 +39,11 @@ public:
   explicit catalog_state(catalog_actor::pointer self) : self_(self) {}
 
   catalog_actor::behavior_type make_behavior(commons_ptr shared, std::vector<device_place> devices,
-                                             model_source source);
+                                             model_source source,
+                                             std::shared_ptr<catalog_books> books);
 
 private:
-  struct entry {
-    std::string state = "UNAVAILABLE";
-    std::string reason;
-    std::vector<model_ptr> versions; ///< as published
-    placement::version_rules rules;
-    std::uint64_t load = 0; ///< the load under way
-  };
-  struct load_step {
-    model_ptr model;
-    std::size_t placement = 0;
-    std::size_t device = 0; ///< among the catalog's
-    std::vector<std::vector<tensor>> warm_up;
-    std::size_t weight_bytes = 0;
-  };
-  struct load {
-    std::string name;
-    std::vector<std::function<void(result<void>)>> waiters;
-    std::vector<load_step> steps; ///< one per placement
-    placement::version_rules rules;
-    std::size_t at = 0;     ///< the step under way
-    std::size_t warmed = 0; ///< requests of that step
-  };
-  struct booking {
-    stage_id memory = 0;
-    std::size_t bytes = 0;
-  };
+  using entry = catalog_books::entry;
 
   void begin(const load_request_ptr& asked);
   void host(const load_request_ptr& asked);
@@ -78,10 +55,9 @@ private:
   void abort(std::uint64_t number, const error& why);
   void unload(const load_request& asked);
   void retire(const served_model& old);
-  void retired(stage_id batcher);
+  void give_up_loads();
   void announce(const std::string& model, const entry& what) const;
   void publish_all() const;
-  void book_again(stage_id memory) const;
   template <class Work>
   void survive_load(std::uint64_t number, Work work);
   void answer(const query& asked) const;
@@ -92,15 +68,12 @@ private:
   commons_ptr shared_;
   std::vector<device_place> devices_;
   model_source source_;
-  std::map<std::string, entry> models_;
-  std::unordered_map<std::uint64_t, load> loads_;
-  std::unordered_map<stage_id, booking> booked_; ///< weights, by batcher
-  std::size_t next_storage_ = 0;
+  std::shared_ptr<catalog_books> books_;
 };
 
-/// Spawn with `sys.spawn(catalog, shared, devices, source)`.
+/// Spawn with `sys.spawn(catalog, shared, devices, source, books)`.
 catalog_actor::behavior_type catalog(catalog_actor::stateful_pointer<catalog_state> self,
                                      commons_ptr shared, std::vector<device_place> devices,
-                                     model_source source);
+                                     model_source source, std::shared_ptr<catalog_books> books);
 
 } // namespace troupe::actors

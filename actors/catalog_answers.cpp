@@ -8,8 +8,8 @@
 namespace troupe::actors {
 
 result<model_ptr> catalog_state::find(const model_name& about) const {
-  const auto at = models_.find(about.name);
-  if (at == models_.end() || at->second.versions.empty())
+  const auto at = books_->models.find(about.name);
+  if (at == books_->models.end() || at->second.versions.empty())
     return fail(errc::not_found, "model {}: not found", about.name);
   std::vector<std::string> versions;
   for (const auto& one : at->second.versions)
@@ -23,7 +23,7 @@ result<model_ptr> catalog_state::find(const model_name& about) const {
 std::vector<protocol::model_index_entry> catalog_state::index() const {
   std::vector<protocol::model_index_entry> entries;
   auto listed = source_.list ? source_.list() : std::vector<std::string>{};
-  for (const auto& [key, one] : models_) {
+  for (const auto& [key, one] : books_->models) {
     std::erase(listed, key);
     for (const auto& version : one.versions)
       entries.push_back({key, version->version, "READY", one.reason});
@@ -41,21 +41,21 @@ void catalog_state::answer(const query& asked) const {
       const auto found = find(asked.about);
       if (!found)
         return asked.metadata(propagate(found));
-      return asked.metadata(metadata_of(**found, models_.at(asked.about.name).versions));
+      return asked.metadata(metadata_of(**found, books_->models.at(asked.about.name).versions));
     }
     case query::what::ready: {
       const auto found = find(asked.about);
       if (found)
         return asked.ready(true);
-      const auto at = models_.find(asked.about.name);
-      if (at != models_.end() && at->second.state == "LOADING")
+      const auto at = books_->models.find(asked.about.name);
+      if (at != books_->models.end() && at->second.state == "LOADING")
         return asked.ready(false);
       return asked.ready(propagate(found));
     }
     case query::what::index: return asked.index(index());
     case query::what::statistics: {
       std::vector<protocol::model_statistics> all;
-      for (const auto& [key, one] : models_)
+      for (const auto& [key, one] : books_->models)
         if (asked.about.name.empty() || key == asked.about.name)
           for (const auto& version : one.versions)
             all.push_back(statistics_of(*version));

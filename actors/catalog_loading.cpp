@@ -8,8 +8,8 @@
 namespace troupe::actors {
 
 void catalog_state::loaded(std::uint64_t number, const result<std::vector<loaded_model>>& outcome) {
-  const auto at = loads_.find(number);
-  if (at == loads_.end())
+  const auto at = books_->loads.find(number);
+  if (at == books_->loads.end())
     return;
   if (!outcome)
     return abort(number, outcome.error());
@@ -44,7 +44,7 @@ void catalog_state::loaded(std::uint64_t number, const result<std::vector<loaded
 
 // A placement: weights are booked, then its batcher is spawned, then it is warmed up.
 void catalog_state::place(std::uint64_t number) {
-  const auto& under_way = loads_[number];
+  const auto& under_way = books_->loads[number];
   if (under_way.at == under_way.steps.size())
     return publish(number);
   const auto& step = under_way.steps[under_way.at];
@@ -59,18 +59,16 @@ void catalog_state::place(std::uint64_t number) {
   auto order = std::make_shared<place_order>();
   order->model = step.model;
   order->where = &step.model->placements[step.placement];
-  const auto bytes = step.weight_bytes;
-  self_->request(memory, caf::infinite, reserve_atom_v, static_cast<std::uint64_t>(bytes))
+  self_
+      ->request(memory, caf::infinite, reserve_atom_v,
+                static_cast<std::uint64_t>(step.weight_bytes))
       .then(
-          [=, this](const failure& reserved) {
-            if (reserved.what)
-              return abort(number, *reserved.what);
-            if (!loads_.contains(number)) { // given up meanwhile
-              tell<memory_actor>(*shared_, memory_id, release_atom_v,
-                                 static_cast<std::uint64_t>(bytes));
+          [=, this, model = step.model, at = step.placement](const reserved& granted) {
+            if (!granted.bytes)
+              return abort(number, granted.bytes.error());
+            if (!books_->loads.contains(number)) // given up meanwhile
               return;
-            }
-            booked_[order->where->entry] = {memory_id, bytes};
+            model->placements[at].weights = *granted.bytes;
             self_->request(root, caf::infinite, place_atom_v, place_order_ptr{order})
                 .then([=, this](const failure& outcome) { placed_one(number, outcome); }, gone);
           },
@@ -80,15 +78,15 @@ void catalog_state::place(std::uint64_t number) {
 void catalog_state::placed_one(std::uint64_t number, const failure& outcome) {
   if (outcome.what)
     return abort(number, *outcome.what);
-  if (const auto at = loads_.find(number); at != loads_.end())
+  if (const auto at = books_->loads.find(number); at != books_->loads.end())
     at->second.warmed = 0;
   warm(number);
 }
 
 // A warm-up is a request like any other, except that it does not count.
 void catalog_state::warm(std::uint64_t number) {
-  const auto at = loads_.find(number);
-  if (at == loads_.end())
+  const auto at = books_->loads.find(number);
+  if (at == books_->loads.end())
     return;
   auto& under_way = at->second;
   const auto& step = under_way.steps[under_way.at];
@@ -118,8 +116,8 @@ void catalog_state::warm(std::uint64_t number) {
 }
 
 void catalog_state::publish(std::uint64_t number) {
-  const auto done = loads_.extract(number);
-  auto& known = models_[done.mapped().name];
+  const auto done = books_->loads.extract(number);
+  auto& known = books_->models[done.mapped().name];
   auto old = std::exchange(known.versions, {});
   for (const auto& step : done.mapped().steps)
     if (step.placement == 0)
@@ -136,7 +134,7 @@ void catalog_state::publish(std::uint64_t number) {
 }
 
 void catalog_state::abort(std::uint64_t number, const error& why) {
-  const auto failed = loads_.extract(number);
+  const auto failed = books_->loads.extract(number);
   if (failed.empty())
     return;
   spdlog::error("model {}: not loaded: {}", failed.mapped().name, why.text);
@@ -144,7 +142,7 @@ void catalog_state::abort(std::uint64_t number, const error& why) {
   for (std::size_t i = 0; i < steps.size() && i <= failed.mapped().at; ++i)
     tell<supervisor_actor>(*shared_, shared_->supervisor, halt_atom_v,
                            steps[i].model->placements[steps[i].placement].entry);
-  auto& known = models_[failed.mapped().name];
+  auto& known = books_->models[failed.mapped().name];
   known.load = 0;
   if (known.versions.empty())
     known.state = "UNAVAILABLE";

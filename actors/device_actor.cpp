@@ -241,10 +241,12 @@ void device_state::submit(std::uint64_t ticket, const work_ptr& work) {
       return fail(errc::internal, "{}", thrown.what());
     }
   };
-  auto done = [work, shared = shared_, to = setup_.id, ticket](const result<void>& outcome) {
-    work->ended = shared->clock->now();
-    tell<device_actor>(*shared, to, done_atom_v, ticket, as_failure(outcome));
-  };
+  auto done = answer_once<void>(
+      [work, shared = shared_, to = setup_.id, ticket](const result<void>& outcome) {
+        work->ended = shared->clock->now();
+        tell<device_actor>(*shared, to, done_atom_v, ticket, as_failure(outcome));
+      },
+      "the device lost its work");
   stream_->submit(std::move(issue), std::move(done));
 }
 

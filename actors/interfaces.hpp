@@ -50,13 +50,13 @@ using batcher_actor = job_stage::extend<rpc<void(cancel_atom, job_ptr)>,        
 /// Keeps the books of one device's memory.
 ///   lease     a block of so many bytes for a device's ticket; comes as `granted`
 ///   giveback  a block returns
-///   reserve   books bytes for weights, or says why not
-///   release   the weights are gone
+///   reserve   books bytes for weights as long as they are held, or says why not
+///   release   a reservation is over
 ///   wake      its own alarm: idle blocks expire
 using memory_actor = caf::typed_actor<rpc<void(lease_atom, std::uint64_t, std::uint64_t)>, //
                                       rpc<void(giveback_atom, block_ptr)>,                 //
-                                      rpc<failure(reserve_atom, std::uint64_t)>,           //
-                                      rpc<void(release_atom, std::uint64_t)>,              //
+                                      rpc<reserved(reserve_atom, std::uint64_t)>,          //
+                                      rpc<void(release_atom)>,                             //
                                       rpc<void(wake_atom)>>;
 
 /// Runs batches on one device.
@@ -86,16 +86,13 @@ using storage_actor = caf::typed_actor<rpc<void(load_atom, load_order_ptr)>, //
 
 /// Knows every model: loads, warms up, publishes, unloads, answers questions.
 ///   loaded, warmed  steps of a load under way, by its number
-///   retire  a batcher has left
-///   up      the router was restarted; with an id: that memory's actor was
+///   up      the router was restarted
 using catalog_actor = caf::typed_actor<rpc<void(load_atom, load_request_ptr)>,            //
                                        rpc<void(unload_atom, load_request_ptr)>,          //
                                        rpc<void(loaded_atom, std::uint64_t, loaded_ptr)>, //
                                        rpc<void(warmed_atom, std::uint64_t, failure)>,    //
-                                       rpc<void(retire_atom, stage_id)>,                  //
                                        rpc<void(query_atom, query_ptr)>,                  //
-                                       rpc<void(up_atom)>,                                //
-                                       rpc<void(up_atom, stage_id)>>;
+                                       rpc<void(up_atom)>>;
 
 /// Ends requests that outlive their deadline, and those whose clients left.
 ///   cancel  this request is no longer wanted

@@ -4,28 +4,25 @@
 
 namespace troupe::actors {
 
-memory_actor::behavior_type memory_state::make_behavior(commons_ptr shared,
-                                                        std::shared_ptr<troupe::device> on,
-                                                        stage_id id, stage_id device,
-                                                        store::ledger::limits limits) {
+memory_actor::behavior_type memory_state::make_behavior(commons_ptr shared, stage_id id,
+                                                        stage_id device, ledger_ptr books) {
   shared_ = std::move(shared);
-  on_ = std::move(on);
   id_ = id;
   device_ = device;
-  idle_expiry_ = limits.idle_expiry;
-  ledger_ = std::make_unique<store::ledger>(*on_, limits);
+  ledger_ = std::move(books);
   log_exceptions(self_, name);
+  ledger_->forget_waiters(); // the device asks again
+  if (in_use() > 0)
+    wake_later();
   return {
       [this](lease_atom, std::uint64_t ticket, std::uint64_t bytes) { lease(ticket, bytes); },
       [this](giveback_atom, const block_ptr& block) {
         grant_all(ledger_->give_back(block, shared_->clock->now()));
       },
-      [this](reserve_atom, std::uint64_t bytes) -> failure {
-        auto ok = ledger_->reserve(bytes);
-        return {ok ? std::nullopt : std::optional{ok.error()}};
-      },
-      [this](release_atom, std::uint64_t bytes) {
-        grant_all(ledger_->release(bytes, shared_->clock->now()));
+      [this](reserve_atom, std::uint64_t bytes) { return reserve(bytes); },
+      [this](release_atom) {
+        grant_all(ledger_->audit());
+        tell<device_actor>(*shared_, device_, yield_atom_v, true); // run states hold weights
       },
       [this](wake_atom) {
         alarm_ = false;
@@ -44,6 +41,11 @@ void memory_state::lease(std::uint64_t ticket, std::size_t bytes) {
   else // what the device keeps for later may be what is missing
     tell<device_actor>(*shared_, device_, yield_atom_v, true);
   wake_later();
+}
+
+reserved memory_state::reserve(std::size_t bytes) {
+  return {ledger_->reserve(
+      bytes, [shared = shared_, to = id_] { tell<memory_actor>(*shared, to, release_atom_v); })};
 }
 
 // The lease finds its way back by id: a handle in it would outlive a restart.
@@ -67,23 +69,28 @@ void memory_state::grant_all(std::vector<store::ledger::grant> grants) {
 
 // Two looks without work in between bring everything back to the device; then the alarm rests too.
 void memory_state::look() {
+  grant_all(ledger_->audit());
   ledger_->expire(shared_->clock->now());
   if (ledger_->leased_bytes() > 0)
     tell<device_actor>(*shared_, device_, yield_atom_v, false);
-  if (ledger_->leased_bytes() + ledger_->free_bytes() > 0)
+  if (in_use() > 0)
     wake_later();
+}
+
+std::size_t memory_state::in_use() const noexcept {
+  return ledger_->leased_bytes() + ledger_->free_bytes();
 }
 
 void memory_state::wake_later() {
   if (std::exchange(alarm_, true))
     return;
-  self_->delayed_send(self_, idle_expiry_, wake_atom_v);
+  self_->delayed_send(self_, ledger_->idle_expiry(), wake_atom_v);
 }
 
 memory_actor::behavior_type memory(memory_actor::stateful_pointer<memory_state> self,
-                                   commons_ptr shared, std::shared_ptr<troupe::device> on,
-                                   stage_id id, stage_id device, store::ledger::limits limits) {
-  return self->state.make_behavior(std::move(shared), std::move(on), id, device, limits);
+                                   commons_ptr shared, stage_id id, stage_id device,
+                                   ledger_ptr books) {
+  return self->state.make_behavior(std::move(shared), id, device, std::move(books));
 }
 
 } // namespace troupe::actors

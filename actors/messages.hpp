@@ -42,6 +42,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::actors::load_request_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::actors::query_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::actors::failure)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::actors::started)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::actors::reserved)
 
 CAF_BEGIN_TYPE_ID_BLOCK(troupe, caf::first_custom_type_id)
 CAF_ADD_ATOM(troupe, troupe::actors, submit_atom, "submit")

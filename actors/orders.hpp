@@ -8,6 +8,7 @@
 #include "kernels/base/result.hpp"
 #include "runtime/batching/queue.hpp"
 #include "runtime/placement/executable.hpp"
+#include "runtime/store/reservation.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -32,6 +33,11 @@ struct failure {
 /// A listener's port, or why it has none.
 struct started {
   result<std::uint16_t> port;
+};
+
+/// Bytes of a device's budget for weights, or why there are none.
+struct reserved {
+  result<std::shared_ptr<store::reservation>> bytes;
 };
 
 /// A callback that must run on the thread of the stage that asked for it.

@@ -9,6 +9,7 @@
 #include "runtime/placement/instances.hpp"
 #include "runtime/placement/load.hpp"
 #include "runtime/placement/version_rules.hpp"
+#include "runtime/store/reservation.hpp"
 #include "runtime/telemetry/probe.hpp"
 
 #include <cstdint>
@@ -35,6 +36,7 @@ struct placed {
   stage_id device = 0; ///< 0 for a stage
   std::shared_ptr<placement::executable> runs;
   placement::instance_terms terms{};
+  std::shared_ptr<store::reservation> weights; ///< their bytes in the device's books
   std::shared_ptr<placement::load> load = std::make_shared<placement::load>();
 };
 

@@ -73,13 +73,13 @@ std::vector<child_spec> wire(const commons_ptr& shared, const system_parts& part
     store::ledger::limits limits;
     limits.budget_bytes =
         parts.with.device_memory_bytes ? parts.with.device_memory_bytes : about.memory_bytes;
+    // The books refer to the device, and outlive whoever keeps them.
+    const auto books = std::shared_ptr<store::ledger>{new store::ledger{*on, limits},
+                                                      [on](store::ledger* gone) { delete gone; }};
     made.push_back({place.memory, "memory of " + about.name, spawned([=](caf::actor_system& in) {
-                      return in.spawn(memory, shared, on, place.memory, place.device, limits);
+                      return in.spawn(memory, shared, place.memory, place.device, books);
                     }),
-                    0, [shared, place] {
-                      tell<device_actor>(*shared, place.device, up_atom_v);
-                      tell<catalog_actor>(*shared, shared->catalog, up_atom_v, place.memory);
-                    }});
+                    0, [shared, place] { tell<device_actor>(*shared, place.device, up_atom_v); }});
     const device_setup setup{on, place.device, place.memory, stream_mode::own_thread};
     made.push_back({place.device,
                     "device " + about.name,
@@ -96,9 +96,13 @@ std::vector<child_spec> wire(const commons_ptr& shared, const system_parts& part
     return in.spawn(router, shared, miss, std::exchange(*complete, false));
   });
   made.back().restarted = [shared] { tell<catalog_actor>(*shared, shared->catalog, up_atom_v); };
-  shared->catalog = add("catalog", [shared, places, source = parts.source](caf::actor_system& in) {
-    return in.spawn(catalog, shared, places, source);
-  });
+  const auto books = std::make_shared<catalog_books>();
+  shared->catalog =
+      add("catalog", [shared, places, books, source = parts.source](caf::actor_system& in) {
+        return in.spawn(catalog, shared, places, source, books);
+      });
+  // A router that was restarted meanwhile had nobody to ask.
+  made.back().restarted = [shared] { tell<catalog_actor>(*shared, shared->catalog, up_atom_v); };
   return made;
 }
 

@@ -1,6 +1,7 @@
 #include "runtime/store/ledger.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace troupe::store {
 
@@ -25,36 +26,51 @@ result<std::shared_ptr<buffer>> ledger::lease(std::uint64_t waiter, std::size_t 
 }
 
 std::vector<ledger::grant> ledger::give_back(std::shared_ptr<buffer> block, time_point now) {
+  if (lent_.erase(block.get()) == 0)
+    return serve(); // not of these books
   const auto size = block->size();
-  leased_ -= std::min(leased_, size); // less if these books were begun anew meanwhile
+  leased_ -= size;
   free_ += size;
   idle_.emplace(size, idle_block{std::move(block), now});
   return serve();
 }
 
-std::vector<ledger::grant> ledger::lost(std::size_t bytes, time_point /*now*/) {
-  leased_ -= std::min(leased_, bytes);
+std::vector<ledger::grant> ledger::audit() {
+  strike_out_lost();
   return serve();
+}
+
+void ledger::strike_out_lost() {
+  std::erase_if(lent_, [this](const auto& one) {
+    const bool lost = one.second.block.expired();
+    leased_ -= lost ? one.second.bytes : 0;
+    return lost;
+  });
+  std::erase_if(booked_, [this](const auto& one) {
+    const bool over = one.held.expired();
+    reserved_ -= over ? one.bytes : 0;
+    return over;
+  });
 }
 
 void ledger::forget(std::uint64_t waiter) {
   std::erase_if(waiting_, [waiter](const request& held) { return held.waiter == waiter; });
 }
 
-result<void> ledger::reserve(std::size_t bytes) {
+result<std::shared_ptr<reservation>> ledger::reserve(std::size_t bytes,
+                                                     std::function<void()> released) {
+  if (!make_room(bytes))
+    strike_out_lost();
   if (!make_room(bytes))
     return fail(
         errc::resource_exhausted,
         "device memory: {} bytes of weights are to be loaded, the budget is {} bytes of which "
         "{} hold weights and {} are at work",
         bytes, limits_.budget_bytes, reserved_, leased_);
+  auto made = std::make_shared<reservation>(bytes, std::move(released));
+  booked_.push_back({made, bytes});
   reserved_ += bytes;
-  return {};
-}
-
-std::vector<ledger::grant> ledger::release(std::size_t bytes, time_point /*now*/) {
-  reserved_ -= std::min(bytes, reserved_);
-  return serve();
+  return made;
 }
 
 std::optional<time_point> ledger::expire(time_point now) {
@@ -80,9 +96,10 @@ result<std::shared_ptr<buffer>> ledger::try_lease(std::size_t bytes) {
     auto block = std::move(at->second.block);
     idle_.erase(at);
     free_ -= block->size();
-    leased_ += block->size();
-    return block;
+    return lend(std::move(block));
   }
+  if (!make_room(bytes))
+    strike_out_lost();
   if (!make_room(bytes))
     return std::shared_ptr<buffer>{};
   auto made = on_->allocate(bytes);
@@ -91,8 +108,13 @@ result<std::shared_ptr<buffer>> ledger::try_lease(std::size_t bytes) {
       return std::shared_ptr<buffer>{};
     return propagate(std::move(made));
   }
-  leased_ += (*made)->size();
-  return std::shared_ptr<buffer>{std::move(*made)};
+  return lend(std::move(*made));
+}
+
+std::shared_ptr<buffer> ledger::lend(std::shared_ptr<buffer> block) {
+  lent_[block.get()] = {block, block->size()};
+  leased_ += block->size();
+  return block;
 }
 
 std::vector<ledger::grant> ledger::serve() {

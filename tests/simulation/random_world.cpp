@@ -60,7 +60,7 @@ void random_world::furnish() {
 
   auto children = wire(shared, parts, {.detached = false, .storages = 2});
   for (const auto& child : children)
-    mortal_.push_back(child.id);
+    mortal_.push_back(child.id), names_[child.id] = child.name;
   shared->offload = [](const std::function<void()>& computation) { computation(); };
   root = system.spawn(supervisor, shared, std::move(children));
   scheduler.run();
@@ -92,7 +92,10 @@ std::shared_ptr<bool> random_world::load() {
     return std::vector{model};
   };
   auto succeeded = std::make_shared<bool>(false);
-  asked->done = [succeeded](const result<void>& outcome) { *succeeded = outcome.has_value(); };
+  asked->done = [this, succeeded](const result<void>& outcome) {
+    note(outcome ? "it is loaded" : "it is not loaded: " + outcome.error().text);
+    *succeeded = outcome.has_value();
+  };
   tell<catalog_actor>(*shared, shared->catalog, load_atom_v, load_request_ptr{asked});
   return succeeded;
 }
@@ -202,7 +205,7 @@ void random_world::work_a_little() {
   } else if (luck < 92) {
     note("a batch fails");
     work->run_next(broken);
-  } else if (luck < 101) {
+  } else if (luck < 97) {
     note("a device is lost");
     work->run_next(gone);
   } else {
@@ -218,7 +221,9 @@ void random_world::kill_somebody() {
       who.push_back(one->where->entry);
   const auto chosen = who[static_cast<std::size_t>(below(static_cast<std::int64_t>(who.size())))];
   const auto handle = shared->stages->get<caf::actor>(chosen);
-  note(fmt::format("stage {} is killed", chosen));
+  const auto child = names_.find(chosen);
+  note(fmt::format("{} is killed{}", child == names_.end() ? "a batcher" : child->second,
+                   handle ? "" : ", but was dead"));
   if (handle)
     caf::anon_send_exit(handle, caf::exit_reason::kill);
   if (chance(20)) // and does not come back at once
@@ -245,11 +250,11 @@ void random_world::change_models() {
 void random_world::check_bounds() {
   BOOST_TEST(shared->budget->requests() <= parts.with.max_requests);
   for (const auto& one : shared->live->all())
-    if (one->model && std::find(served_.begin(), served_.end(), one->model) == served_.end())
-      served_.push_back(one->model);
-  for (const auto& one : served_) // a request with more rows is queued alone
-    BOOST_TEST(one->probe->read().queued_rows <= std::max<std::int64_t>(queue_rows_, 17)
-                                                     * static_cast<std::int64_t>(devices_.size()));
+    if (one->model)
+      probes_.insert(one->model->probe);
+  for (const auto& one : probes_) // a request with more rows is queued alone
+    BOOST_TEST(one->read().queued_rows
+               <= std::max<std::int64_t>(queue_rows_, 17) * static_cast<std::int64_t>(devices_.size()));
   for (const auto& on : devices_)
     BOOST_TEST(on->held_bytes() + weight_bytes <= budget_);
 }

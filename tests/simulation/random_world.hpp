@@ -7,7 +7,11 @@
 #include "tests/actors/actor_fixture.hpp"
 
 #include <iosfwd>
+#include <map>
 #include <random>
+#include <set>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace troupe::test {
@@ -57,7 +61,8 @@ private:
   std::size_t budget_ = 0;
   std::vector<std::shared_ptr<fake_device>> devices_;
   std::vector<stage_id> mortal_; ///< who may be killed; batchers come and go besides
-  std::vector<model_ptr> served_;
+  std::map<stage_id, std::string> names_;
+  std::set<std::shared_ptr<telemetry::probe>> probes_; ///< of every version there has been
   std::vector<request> asked_;
   int versions_ = 0;
 };

@@ -93,9 +93,8 @@ BOOST_AUTO_TEST_CASE(what_can_never_be_granted_is_refused_at_once) {
 
 BOOST_AUTO_TEST_CASE(idle_blocks_make_room_and_expire) {
   BOOST_TEST(of.give_back(*of.lease(1, page, start), start).empty());
-  BOOST_TEST((*of.lease(2, 4 * page, start)) != nullptr);
+  BOOST_TEST((*of.lease(2, 4 * page, start)) != nullptr); // and is let go at once
   BOOST_TEST(of.free_bytes() == 0u);
-  BOOST_TEST(of.lost(4 * page, start).empty());
   BOOST_TEST(of.give_back(*of.lease(3, page, start), start).empty());
   BOOST_TEST((*of.expire(start + 9s) == start + 10s));
   BOOST_TEST(!of.expire(start + 10s).has_value());
@@ -103,11 +102,38 @@ BOOST_AUTO_TEST_CASE(idle_blocks_make_room_and_expire) {
 }
 
 BOOST_AUTO_TEST_CASE(weights_and_blocks_share_one_budget) {
-  BOOST_TEST(of.reserve(3 * page).has_value());
+  auto weights = of.reserve(3 * page);
+  BOOST_TEST(weights.has_value());
   BOOST_TEST((of.reserve(2 * page).error().code == errc::resource_exhausted));
   BOOST_TEST((of.lease(1, 2 * page, start).error().code == errc::resource_exhausted));
-  BOOST_TEST(of.release(3 * page, start).empty());
+  weights->reset();
+  BOOST_TEST(of.audit().empty());
+  BOOST_TEST(of.reserved_bytes() == 0u);
   BOOST_TEST((*of.lease(1, 2 * page, start)) != nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(a_block_that_is_lost_makes_room_for_who_waits) {
+  auto all = *of.lease(1, 4 * page, start);
+  BOOST_TEST((*of.lease(2, page, start)) == nullptr);
+  BOOST_TEST(of.audit().empty());
+  all.reset();
+  const auto grants = of.audit();
+  BOOST_REQUIRE(grants.size() == 1u);
+  BOOST_TEST(grants[0].waiter == 2u);
+  BOOST_TEST(of.leased_bytes() == page);
+}
+
+BOOST_AUTO_TEST_CASE(a_block_of_other_books_is_no_block_of_these) {
+  int others = 0;
+  BOOST_TEST(of.give_back(std::make_shared<heap_block>(page, others), start).empty());
+  BOOST_TEST(of.free_bytes() == 0u);
+  BOOST_TEST(others == 0);
+}
+
+BOOST_AUTO_TEST_CASE(the_end_of_a_reservation_is_told) {
+  bool told = false;
+  BOOST_TEST(of.reserve(page, [&] { told = true; }).has_value());
+  BOOST_TEST(told);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
