@@ -258,7 +258,10 @@ void batcher_state::report_depth() {
   load->set_queued(queue_.rows(), queue_.work([&](const auto& key, std::int64_t rows) {
     return load->estimated_run(key.hash(), rows);
   }));
-  model().probe->queue_depth(queue_.rows());
+  std::int64_t rows_of_all = 0;
+  for (const auto& one : model().placements)
+    rows_of_all += one.load->waiting_rows();
+  model().probe->queue_depth(rows_of_all);
 }
 
 void batcher_state::set_tickets(int count) {

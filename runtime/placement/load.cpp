@@ -39,7 +39,8 @@ void load::set_queued(std::int64_t rows, duration work) {
 duration load::batch_started(std::size_t shape, std::int64_t rows, time_point now) {
   std::lock_guard lock(mutex_);
   const auto expected = profiles_.estimate(shape, rows);
-  ++running_;
+  if (running_++ == 0)
+    running_since_ = now;
   booked_ += expected;
   device_->started(expected, now);
   return expected;
@@ -51,6 +52,7 @@ void load::batch_ended(duration expected, time_point now) {
     return; // of before a restart
   --running_;
   booked_ -= expected;
+  running_since_ = now;
   device_->ended(expected, now);
 }
 
@@ -97,6 +99,10 @@ duration load::added_work(std::size_t shape, std::int64_t rows) const {
   return queued_work_ + std::max(duration{0}, with - without);
 }
 
+time_point load::own_batches_end(time_point now) const {
+  return running_ > 0 ? std::max(now, running_since_ + booked_) : now;
+}
+
 time_point load::estimated_completion(std::size_t shape, std::int64_t rows, time_point now) const {
   const auto from = device_->free_at(now);
   std::lock_guard lock(mutex_);
@@ -105,16 +111,14 @@ time_point load::estimated_completion(std::size_t shape, std::int64_t rows, time
 
 time_point load::estimated_completion_here(std::size_t shape, std::int64_t rows,
                                            time_point now) const {
-  const auto from = device_->free_at(now);
   std::lock_guard lock(mutex_);
-  return from + added_work(shape, rows);
+  return own_batches_end(now) + added_work(shape, rows);
 }
 
 time_point load::estimated_completion_after(std::int64_t ahead, std::size_t shape,
                                             std::int64_t rows, time_point now) const {
-  const auto from = device_->free_at(now);
   std::lock_guard lock(mutex_);
-  return from + profiles_.estimate(shape, ahead + rows);
+  return own_batches_end(now) + profiles_.estimate(shape, ahead + rows);
 }
 
 duration load::estimated_run(std::size_t shape, std::int64_t rows) const {

@@ -49,7 +49,8 @@ public:
   /// or is on its way.
   [[nodiscard]] time_point estimated_completion(std::size_t shape, std::int64_t rows,
                                                 time_point now) const;
-  /// The same for one that has arrived: those on their way come after it.
+  /// The earliest that one can be answered that has arrived: those on their way come after it, and
+  /// what other models gave the device may give way to it.
   [[nodiscard]] time_point estimated_completion_here(std::size_t shape, std::int64_t rows,
                                                      time_point now) const;
   /// The same for one that only `ahead` of the waiting rows go before.
@@ -59,7 +60,9 @@ public:
   [[nodiscard]] latency_profile profile() const; ///< of all shapes together
 
 private:
-  [[nodiscard]] duration added_work(std::size_t shape, std::int64_t rows) const; // locked
+  // Locked.
+  [[nodiscard]] duration added_work(std::size_t shape, std::int64_t rows) const;
+  [[nodiscard]] time_point own_batches_end(time_point now) const;
 
   std::shared_ptr<device_load> device_;
   mutable std::mutex mutex_;
@@ -68,8 +71,9 @@ private:
   std::int64_t on_way_rows_ = 0;
   std::int64_t queued_rows_ = 0;
   duration queued_work_{0};
-  int running_ = 0;    ///< batches
-  duration booked_{0}; ///< of them, with the device
+  int running_ = 0;            ///< batches
+  duration booked_{0};         ///< of them, with the device
+  time_point running_since_{}; ///< the first of them
   time_point last_run_{};
 };
 

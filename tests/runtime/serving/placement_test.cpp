@@ -83,6 +83,7 @@ BOOST_AUTO_TEST_CASE(models_that_share_a_device_wait_for_each_other) {
   BOOST_TEST(earliest(both, 0, 1, now) == 0u);
   const auto expected = neighbour.batch_started(0, 1, now);
   BOOST_TEST((here.free_at(now) == now + 50ms));
+  BOOST_TEST((here.estimated_completion_here(0, 1, now) == now + 10ms)); // it may go before
   BOOST_TEST(earliest(both, 0, 1, now) == 1u);
   BOOST_TEST(earliest(both, 0, 1, now + 35ms) == 0u);
   BOOST_TEST((here.free_at(now + 70ms) == now + 70ms)); // late, but never in the past
