@@ -73,6 +73,29 @@ BOOST_AUTO_TEST_CASE(two_threads_share_the_rows) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(the_bits_of_an_image_depend_neither_on_its_batch_nor_on_threads) {
+  weight_cache weights;
+  const auto find = [&](const candidate_runner& of) {
+    std::size_t index = 0;
+    while (of.run(index, weights).name != "strassen")
+      ++index;
+    return of.run(index, weights).output;
+  };
+  auto node = pointwise_of({3, 128, 13, 11}, 112);
+  node.format = layout::channels_last;
+  const candidate_runner all{node};
+  const auto whole = find(all);
+  node.threads = 2;
+  candidate_runner shared{node};
+  shared.share_constants(all);
+  BOOST_TEST(find(shared) == whole);
+  auto one = pointwise_of({1, 128, 13, 11}, 112);
+  candidate_runner first{one};
+  first.share_constants(all);
+  const auto alone = find(first);
+  BOOST_TEST(std::equal(alone.begin(), alone.end(), whole.begin()));
+}
+
 BOOST_AUTO_TEST_CASE(small_and_odd_products_are_left_to_others) {
   BOOST_TEST(reason_of(matmul_of(47, 256, 256)).find("rows") != std::string::npos);
   BOOST_TEST(reason_of(matmul_of(96, 129, 256)).find("too small or odd") != std::string::npos);

@@ -12,7 +12,7 @@ using namespace winograd;
 
 // Below this the filters, four times as large once transformed, cost more to read than the direct
 // sum costs to compute: tiles, and tiles where the filters leave the cache.
-constexpr std::int64_t fewest_tiles = 12;
+constexpr std::int64_t fewest_tiles = 9;
 constexpr std::int64_t fewest_tiles_beyond_cache = 24;
 constexpr std::int64_t most_filters_in_cache = 256 * 256; // pairs of channels
 constexpr std::int64_t most_filters = 512 * 512;

@@ -46,7 +46,8 @@ asked matmul_request(const kernel_spec& spec) {
                         .right = spec.inputs[1].constant,
                         .row_stride = columns,
                         .column_stride = 1,
-                        .columns_last = true};
+                        .columns_last = true,
+                        .items = left.dims.size() > 2 ? left.dims[0] : 1};
 }
 
 asked gemm_request(const kernel_spec& spec) {
@@ -93,7 +94,8 @@ packed_request pointwise_request(const conv_geometry& conv, const kernel_spec& s
                         .columns = conv.out_channels,
                         .right = spec.inputs[1].constant,
                         .row_stride = 1,
-                        .column_stride = conv.channels};
+                        .column_stride = conv.channels,
+                        .items = conv.batch};
   if (conv.has_bias)
     wanted.bias = 2;
   return wanted;

@@ -74,13 +74,13 @@ tensors tensors_of(const kernel_args& args, const shared_bytes& packed, const ta
 }
 
 // Where the sums of quarters cost less than the product that they save.
-constexpr std::int64_t fewest_rows = 48; // of a member of the team
+constexpr std::int64_t fewest_rows = 48; // of an item, and of a member of the team
 constexpr std::int64_t fewest_inner = 128;
 constexpr std::int64_t fewest_vectors = 6;
 
 std::string too_small(const packed_request& wanted, const strassen::packing& right, int threads) {
-  if (wanted.rows < fewest_rows * threads)
-    return fmt::format("fewer than {} rows for each thread", fewest_rows);
+  if (wanted.rows < fewest_rows * threads || wanted.rows / wanted.items < fewest_rows)
+    return fmt::format("fewer than {} rows for each thread or item", fewest_rows);
   if (wanted.inner < fewest_inner || !right.possible()
       || wanted.columns < fewest_vectors * packed_product::vector_lanes())
     return fmt::format("a right-hand side of [{}, {}] is too small or odd", wanted.inner,
@@ -132,7 +132,7 @@ made_kernel make_strassen_kernel(const kernel_spec& spec, weight_cache& weights,
   auto packed = packed_by(weights, wanted, right, fmt::format("strassen:{}", right.quarter.lanes));
   if (!packed)
     return tl::unexpected{std::move(packed).error()};
-  strassen::product made{std::move(right), then->fused, wanted.rows};
+  strassen::product made{std::move(right), then->fused, wanted.rows, wanted.rows / wanted.items};
   const std::int64_t members = spec.threads;
   return make_kernel(facts_of("strassen", members * made.workspace(), then->fused),
                      [made = std::move(made), packed = *std::move(packed), then = *then,

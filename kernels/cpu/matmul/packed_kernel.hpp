@@ -18,6 +18,7 @@ struct packed_request {
   std::int64_t column_stride = 0;
   std::optional<std::size_t> bias = {}; ///< input with a value per column
   bool columns_last = false;            ///< the last axis of the output is that of the columns
+  std::int64_t items = 1; ///< images or sequences that the rows belong to, as many to each
 };
 
 /// A product on weights that are packed once for any number of rows. Honours post-ops or declines.

@@ -6,12 +6,14 @@ namespace troupe::cpu::strassen {
 
 using packed_product::plain_matrix;
 
-product::product(packing packed, const fused_steps& then, std::int64_t rows_of_all)
-    : right{std::move(packed)}, fused{then}, rows{rows_of_all}, rest{.right = right.rest,
-                                                                     .fused = then,
-                                                                     .rows = rows_of_all,
-                                                                     .left_stride = right.inner,
-                                                                     .out_stride = right.columns} {}
+product::product(packing packed, const fused_steps& then, std::int64_t rows_of_all,
+                 std::int64_t rows_of_one)
+    : right{std::move(packed)}, fused{then}, rows{rows_of_all},
+      rows_of_item{rows_of_one}, rest{.right = right.rest,
+                                      .fused = then,
+                                      .rows = rows_of_all,
+                                      .left_stride = right.inner,
+                                      .out_stride = right.columns} {}
 
 std::int64_t packing::size() const noexcept {
   return factors * quarter.size() + rest.size();

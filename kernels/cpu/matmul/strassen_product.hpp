@@ -29,20 +29,23 @@ struct packing {
 [[nodiscard]] packing plan_packing(std::int64_t inner, std::int64_t columns);
 void pack(const packing& of, const packed_product::plain_matrix& matrix, float* to);
 
-/// A product of `rows` rows that lie `inner` floats apart, into rows `columns` apart.
+/// A product of `rows` rows that lie `inner` floats apart, into rows `columns` apart. Rows are
+/// paired within their item alone, so that an item's bits do not depend on how many there are.
 struct product {
   packing right = {};
   fused_steps fused = {};
   std::int64_t rows = 0;
+  std::int64_t rows_of_item = 0;
   packed_product::product rest = {}; ///< the columns that are left
 
-  product(packing packed, const fused_steps& then, std::int64_t rows_of_all);
+  product(packing packed, const fused_steps& then, std::int64_t rows_of_all,
+          std::int64_t rows_of_one);
 
   /// Floats of workspace for each member of the team.
   [[nodiscard]] std::int64_t workspace() const noexcept;
 };
 
-/// Computes what member `member` of `members` has of the rows.
+/// Computes what member `member` of `members` has of the rows. Bits do not depend on `members`.
 void run(const product& of, const packed_product::tensors& with, std::int64_t member,
          std::int64_t members, float* workspace);
 

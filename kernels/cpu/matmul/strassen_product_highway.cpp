@@ -295,15 +295,19 @@ void run_rows(const product& of, const tensors& with, std::int64_t first, std::i
   }
 }
 
-// Blocks of `block_rows`; the last one takes what is left, from half of that to one and a half.
+// An item is cut into blocks of `block_rows`; the last one takes what is left, from half of that to
+// one and a half. The team shares the blocks of all items.
 void run_member(const product& of, const tensors& with, std::int64_t member, std::int64_t members,
                 float* workspace) {
-  auto first = of.rows * member / members;
-  const auto last = of.rows * (member + 1) / members;
-  const auto blocks = std::max<std::int64_t>(1, (last - first + block_rows / 2) / block_rows);
-  for (std::int64_t i = 1; i < blocks; ++i, first += block_rows)
-    run_rows(of, with, first, first + block_rows, workspace);
-  run_rows(of, with, first, last, workspace);
+  const auto of_item = std::max<std::int64_t>(1, (of.rows_of_item + block_rows / 2) / block_rows);
+  const auto blocks = of.rows / of.rows_of_item * of_item;
+  for (auto block = blocks * member / members; block < blocks * (member + 1) / members; ++block) {
+    const auto item = block / of_item * of.rows_of_item;
+    const auto first = block % of_item * block_rows;
+    const bool is_last = block % of_item + 1 == of_item;
+    run_rows(of, with, item + first, item + (is_last ? of.rows_of_item : first + block_rows),
+             workspace);
+  }
 }
 
 } // namespace
