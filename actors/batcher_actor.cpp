@@ -260,7 +260,7 @@ void batcher_state::report_depth() {
   }));
   std::int64_t rows_of_all = 0;
   for (const auto& one : model().placements)
-    rows_of_all += one.load->waiting_rows();
+    rows_of_all += one.load->queued_rows();
   model().probe->queue_depth(rows_of_all);
 }
 

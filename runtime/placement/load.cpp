@@ -67,6 +67,11 @@ bool load::up() const {
   return up_;
 }
 
+std::int64_t load::queued_rows() const {
+  std::lock_guard lock(mutex_);
+  return queued_rows_;
+}
+
 std::int64_t load::waiting_rows() const {
   std::lock_guard lock(mutex_);
   return on_way_rows_ + queued_rows_;

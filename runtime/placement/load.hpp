@@ -33,7 +33,9 @@ public:
   void record_run(std::size_t shape, std::int64_t rows, duration took, time_point now);
 
   [[nodiscard]] bool up() const;
-  /// Rows sent here that do not run yet.
+  /// Rows in the batcher's queue.
+  [[nodiscard]] std::int64_t queued_rows() const;
+  /// The same with those on their way.
   [[nodiscard]] std::int64_t waiting_rows() const;
   /// Something of it is on the device.
   [[nodiscard]] bool busy() const;
