@@ -14,6 +14,8 @@ namespace troupe::actors {
 namespace {
 
 constexpr std::size_t max_resting_runs = 64;
+// Handing over to the stream's thread and back costs about as much on a machine that is idle.
+constexpr std::chrono::microseconds worth_a_thread{30};
 
 std::vector<shape> dims_for(const batch& of, std::int64_t bucket) {
   const auto& first = *of.jobs.front();
@@ -247,7 +249,23 @@ void device_state::submit(std::uint64_t ticket, const work_ptr& work) {
         tell<device_actor>(*shared, to, done_atom_v, ticket, as_failure(outcome));
       },
       "the device lost its work");
-  stream_->submit(std::move(issue), std::move(done));
+  stream_for(*work).submit(std::move(issue), std::move(done));
+}
+
+// What is short and alone runs here.
+stream& device_state::stream_for(const device_work& work) {
+  const auto& what = *work.of();
+  const auto rows = std::max<std::int64_t>(work.bucket(), 1) * work.runs();
+  if (!setup_.on->properties().computes_where_called || running_.size() > 1
+      || what.where->load->estimated_run(what.shape, rows) > worth_a_thread)
+    return *stream_;
+  if (!inline_stream_) {
+    auto opened = setup_.on->open_stream(stream_mode::inline_);
+    if (!opened)
+      return *stream_;
+    inline_stream_ = std::move(*opened);
+  }
+  return *inline_stream_;
 }
 
 void device_state::done(std::uint64_t ticket, const failure& outcome) {

@@ -23,6 +23,7 @@ public:
     properties_.kind = "cpu";
     properties_.model = processor_model();
     properties_.threads = threads;
+    properties_.computes_where_called = true;
     properties_.memory_bytes = memory_bytes;
   }
 
