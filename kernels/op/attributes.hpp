@@ -63,4 +63,8 @@ private:
   std::map<std::string, attribute, std::less<>> values_;
 };
 
+/// Set to 1 on a node whose first input has its independent rows, which may belong to different
+/// requests, in another axis than 0.
+inline constexpr std::string_view rows_inside = "troupe.rows_inside";
+
 } // namespace troupe

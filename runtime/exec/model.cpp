@@ -161,6 +161,8 @@ result<std::shared_ptr<model>> model::impl::finished(std::unique_ptr<impl> made,
   const auto rows = graph::rows_independent(made->optimised);
   if (!rows.independent)
     made->why_rows_depend = rows.reason.empty() ? "no reason is known" : rows.reason;
+  for (const auto id : rows.inside)
+    made->optimised.nodes[id].attributes.set(std::string{rows_inside}, std::int64_t{1});
   return std::shared_ptr<model>{new model{std::move(made)}};
 }
 

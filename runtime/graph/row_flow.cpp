@@ -59,7 +59,9 @@ public:
     auto why = inputs();
     for (node_id id = 0; !why && id < of_.nodes.size(); ++id)
       if (!of_.nodes[id].removed)
-        if (why = step(of_.nodes[id]); why)
+        if (why = step(of_.nodes[id]); !why)
+          note_inside(id);
+        else
           why = fmt::format("node '{}' ({}): {}", of_.nodes[id].name, of_.nodes[id].op_type, *why);
     for (std::size_t index = 0; !why && index < of_.outputs.size(); ++index) {
       const auto& state = states_[of_.outputs[index]];
@@ -67,7 +69,7 @@ public:
         why = fmt::format("output '{}' does not have the rows in axis 0",
                           of_.values[of_.outputs[index]].name);
     }
-    return {!why.has_value(), why.value_or("")};
+    return {!why.has_value(), why.value_or(""), std::move(inside_)};
   }
 
 private:
@@ -159,6 +161,14 @@ private:
     return std::nullopt;
   }
 
+  void note_inside(node_id id) {
+    const auto& inputs = of_.nodes[id].inputs;
+    if (inputs.empty() || inputs[0] == no_value)
+      return;
+    if (const auto& state = states_[inputs[0]]; state.has_rows() && state.axis != 0)
+      inside_.push_back(id);
+  }
+
   // The state is what it claims to be: rows in their axis, and no other axis that counts them.
   flaw check(const fact& output, const row_state& state) const {
     if (!output.dims)
@@ -244,6 +254,7 @@ private:
   std::vector<bool> counts_rows_; ///< by symbol: whether it may depend on the number of rows
   std::vector<fact> facts_;
   std::vector<row_state> states_;
+  std::vector<node_id> inside_;
 };
 
 } // namespace

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace troupe::graph {
 
@@ -11,6 +12,7 @@ namespace troupe::graph {
 struct row_report {
   bool independent = false;
   std::string reason; ///< if not: the node, input or output where the proof broke, and why
+  std::vector<node_id> inside; ///< nodes whose first input has the rows in another axis than 0
 };
 
 /// Tries to prove that row i of every output (along axis 0) depends on row i of the inputs (along

@@ -8,9 +8,9 @@ namespace {
 kernel_case matmul_of(std::int64_t rows, std::int64_t inner, std::int64_t columns) {
   return {.op_type = "MatMul",
           .attributes = {},
-          .inputs = {{rows, inner}, {inner, columns}},
+          .inputs = {{1, rows, inner}, {inner, columns}},
           .constant = {false, true},
-          .output = {rows, columns}};
+          .output = {1, rows, columns}};
 }
 
 kernel_case pointwise_of(shape input, std::int64_t out_channels) {
@@ -94,6 +94,16 @@ BOOST_AUTO_TEST_CASE(the_bits_of_an_image_depend_neither_on_its_batch_nor_on_thr
   first.share_constants(all);
   const auto alone = find(first);
   BOOST_TEST(std::equal(alone.begin(), alone.end(), whole.begin()));
+}
+
+BOOST_AUTO_TEST_CASE(rows_of_several_requests_are_never_added_to_each_other) {
+  auto matrix = matmul_of(96, 256, 256);
+  matrix.inputs[0] = {96, 256};
+  matrix.output = {96, 256};
+  BOOST_TEST(reason_of(matrix).find("several requests") != std::string::npos);
+  auto positions_first = matmul_of(96, 256, 256);
+  positions_first.attributes.set(std::string{rows_inside}, std::int64_t{1});
+  BOOST_TEST(reason_of(positions_first).find("several requests") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(small_and_odd_products_are_left_to_others) {

@@ -118,12 +118,14 @@ made_kernel make_packed_pointwise_conv(const kernel_spec& spec, weight_cache& we
   return make_packed_kernel(spec, weights, pointwise_request(*conv, spec));
 }
 
+// Rows that are added to each other share their rounding errors, and what is no number: they have to
+// be of one request.
 made_kernel make_strassen_matmul(const kernel_spec& spec, weight_cache& weights) {
+  if (spec.inputs[0].desc.dims.size() < 3)
+    return decline("the rows of a matrix may belong to several requests");
+  if (spec.attributes->integer(rows_inside, 0) != 0)
+    return decline("an item along axis 0 holds rows of several requests");
   return make(make_strassen_kernel, matmul_request(spec), spec, weights);
-}
-
-made_kernel make_strassen_gemm(const kernel_spec& spec, weight_cache& weights) {
-  return make(make_strassen_kernel, gemm_request(spec), spec, weights);
 }
 
 made_kernel make_strassen_pointwise_conv(const kernel_spec& spec, weight_cache& weights) {

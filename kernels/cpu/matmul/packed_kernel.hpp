@@ -43,7 +43,6 @@ made_kernel make_packed_gemm(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_packed_pointwise_conv(const kernel_spec& spec, weight_cache& weights);
 
 made_kernel make_strassen_matmul(const kernel_spec& spec, weight_cache& weights);
-made_kernel make_strassen_gemm(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_strassen_pointwise_conv(const kernel_spec& spec, weight_cache& weights);
 
 } // namespace troupe::cpu

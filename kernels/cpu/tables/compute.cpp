@@ -50,8 +50,9 @@ constexpr std::array matmul{
 };
 
 constexpr std::array gemm{
-    candidate{"strassen", make_strassen_gemm, fused}, candidate{"packed", make_packed_gemm, fused},
-    candidate{"onednn", make_onednn_gemm, fused},     candidate{"onednn", make_onednn_gemm},
+    candidate{"packed", make_packed_gemm, fused},
+    candidate{"onednn", make_onednn_gemm, fused},
+    candidate{"onednn", make_onednn_gemm},
     candidate{"reference", make_reference_gemm},
 };
 

@@ -48,6 +48,20 @@ BOOST_AUTO_TEST_CASE(rows_of_several_inputs_are_the_same_rows) {
   BOOST_TEST(verdict(kit) == "");
 }
 
+BOOST_AUTO_TEST_CASE(rows_that_are_moved_are_told_of) {
+  graph_kit kit;
+  const auto x = kit.input("x", {0, 3, 4});
+  const auto weights = kit.constant(noise({4, 4}, 1));
+  const auto first = kit.node("MatMul", {x, weights});
+  const auto moved = kit.node("Transpose", {first}, with("perm", ints({1, 0, 2})));
+  const auto second = kit.node("MatMul", {moved, weights});
+  kit.node("Transpose", {second}, with("perm", ints({1, 0, 2})));
+  kit.made.outputs = {kit.made.nodes.back().outputs.front()};
+  const auto report = graph::rows_independent(kit.made);
+  BOOST_TEST(report.independent);
+  BOOST_TEST((report.inside == std::vector<graph::node_id>{2, 3}));
+}
+
 BOOST_AUTO_TEST_CASE(a_fixed_number_of_rows_is_no_batch) {
   graph_kit fixed;
   fixed.node("Relu", {fixed.input("x", {1, 4})});
