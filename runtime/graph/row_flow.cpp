@@ -57,12 +57,15 @@ public:
 
   row_report prove() {
     auto why = inputs();
-    for (node_id id = 0; !why && id < of_.nodes.size(); ++id)
-      if (!of_.nodes[id].removed)
-        if (why = step(of_.nodes[id]); !why)
-          note_inside(id);
-        else
-          why = fmt::format("node '{}' ({}): {}", of_.nodes[id].name, of_.nodes[id].op_type, *why);
+    for (node_id id = 0; !why && id < of_.nodes.size(); ++id) {
+      if (of_.nodes[id].removed)
+        continue;
+      why = step(of_.nodes[id]);
+      if (why)
+        why = fmt::format("node '{}' ({}): {}", of_.nodes[id].name, of_.nodes[id].op_type, *why);
+      else
+        note_inside(id);
+    }
     for (std::size_t index = 0; !why && index < of_.outputs.size(); ++index) {
       const auto& state = states_[of_.outputs[index]];
       if (!state.has_rows() || state.axis != 0)

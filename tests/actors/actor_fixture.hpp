@@ -90,6 +90,7 @@ struct actor_fixture {
     auto children = wire(shared, parts, {.detached = false, .storages = 1});
     shared->offload = [](const std::function<void()>& computation) { computation(); };
     for (auto& child : children) {
+      wired[child.id] = child.name;
       if (child.name.starts_with("memory") && memory == 0)
         memory = child.id;
       child.spawn = [this, spawn = std::move(child.spawn)](caf::actor_system& in) {
@@ -103,6 +104,17 @@ struct actor_fixture {
   }
 
   void load(const model_spec& spec) {
+    bool loaded = false;
+    order(spec, [&](const result<void>& outcome) {
+      BOOST_REQUIRE_MESSAGE(outcome, (outcome ? "" : outcome.error().text));
+      loaded = true;
+    });
+    scheduler.run();
+    BOOST_REQUIRE(loaded);
+  }
+
+  /// Asks the catalog for it, and waits for nothing.
+  void order(const model_spec& spec, std::function<void(result<void>)> done) {
     auto asked = std::make_shared<load_request>();
     asked->name = spec.name;
     asked->load = [=, this]() -> result<std::vector<loaded_model>> {
@@ -126,15 +138,8 @@ struct actor_fixture {
       }
       return made;
     };
-    bool loaded = false;
-    asked->done = [&](const result<void>& outcome) {
-      BOOST_REQUIRE_MESSAGE(outcome, (outcome ? "" : outcome.error().text));
-      loaded = true;
-    };
-    BOOST_REQUIRE(
-        tell<catalog_actor>(*shared, shared->catalog, load_atom_v, load_request_ptr{asked}));
-    scheduler.run();
-    BOOST_REQUIRE(loaded);
+    asked->done = std::move(done);
+    tell<catalog_actor>(*shared, shared->catalog, load_atom_v, load_request_ptr{asked});
   }
 
   std::shared_ptr<identity_executable> identity_on(const std::shared_ptr<fake_device>& on,
@@ -242,7 +247,8 @@ struct actor_fixture {
   std::shared_ptr<turned_clock> clock = std::make_shared<turned_clock>();
   std::map<std::string, response_part> answers;
   commons_ptr shared = std::make_shared<commons>();
-  stage_id memory = 0; ///< of the first device
+  stage_id memory = 0;                   ///< of the first device
+  std::map<stage_id, std::string> wired; ///< who is there from the beginning
   system_parts parts;
   caf::actor_system_config config;
   caf::actor_system system;

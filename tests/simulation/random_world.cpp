@@ -2,6 +2,7 @@
 
 #include <fmt/chrono.h>
 
+#include <algorithm>
 #include <ostream>
 
 namespace troupe::test {
@@ -9,24 +10,23 @@ namespace troupe::test {
 namespace {
 
 constexpr std::size_t weight_bytes = 4096;
+constexpr std::int64_t most_rows = 17; // of a request
 const error broken{errc::internal, "broken on purpose"};
 const error gone{errc::unavailable, "the device is gone"};
 
 } // namespace
 
-random_world::random_world(std::uint64_t seed, std::ostream* trace) : dice_(seed), trace_(trace) {
-  work->while_running = [this] { scheduler.advance_time(1ms * below(20)); };
-}
+random_world::random_world(std::uint64_t seed, std::ostream* trace) : dice_(seed), trace_(trace) {}
 
 std::int64_t random_world::below(std::int64_t bound) {
   return static_cast<std::int64_t>(dice_() % static_cast<std::uint64_t>(bound));
 }
 
 void random_world::note(std::string_view what) {
+  using milliseconds = std::chrono::duration<double, std::milli>;
   if (trace_)
-    *trace_ << fmt::format(
-        "{:9.3f} ms  {}\n",
-        std::chrono::duration<double, std::milli>(clock->now() - time_point{} - 1h).count(), what);
+    *trace_ << fmt::format("{:9.3f} ms  {}\n",
+                           milliseconds(clock->now() - time_point{} - 1h).count(), what);
 }
 
 void random_world::run() {
@@ -37,66 +37,53 @@ void random_world::run() {
     check_bounds();
   }
   come_to_rest();
+  check_answers();
   check_recovery();
 }
 
 void random_world::furnish() {
-  const auto devices = 1 + below(3);
-  for (std::int64_t i = 0; i < devices; ++i) {
-    devices_.push_back(std::make_shared<fake_device>(work));
-    devices_.back()->about().tickets = static_cast<int>(1 + below(2));
+  for (auto more_devices = below(3); more_devices > 0; --more_devices) {
+    lists_.push_back(add_device());
+    devices_.push_back(more.back());
   }
-  parts.devices = {devices_.begin(), devices_.end()};
+  for (const auto& on : devices_)
+    on->about().tickets = static_cast<int>(1 + below(2));
   parts.with.max_requests = static_cast<std::size_t>(one_of({8, 64, 4096}));
-  budget_ = weight_bytes * static_cast<std::size_t>(one_of({4, 8, 4096})); // three versions, blocks
+  budget_ = weight_bytes * static_cast<std::size_t>(one_of({4, 8, 4096})); // versions and blocks
   parts.with.device_memory_bytes = budget_;
-  policy_ = *batching::preset(one_of({"auto", "latency", "throughput"}));
-  if (policy_.adapts && chance(50))
-    policy_.objective = 1ms * (10 + below(200));
-  max_batch_ = one_of({1, 4, 16, 256});
-  policy_.max_rows = std::min(policy_.max_rows, max_batch_);
-  queue_rows_ = one_of({4, 32, 4096});
   planned_up_to = one_of({0, 4, 256});
-
-  auto children = wire(shared, parts, {.detached = false, .storages = 2});
-  for (const auto& child : children)
-    mortal_.push_back(child.id), names_[child.id] = child.name;
-  shared->offload = [](const std::function<void()>& computation) { computation(); };
-  root = system.spawn(supervisor, shared, std::move(children));
-  scheduler.run();
-  const auto loaded = load();
+  if (chance(50)) {
+    priorities.levels = 3;
+    priorities.by_level[2].timeout = 40ms;
+    priorities.by_level[3].timeout = 40ms;
+    priorities.by_level[3].action = batching::queue_policy::overdue::delay;
+  }
+  spec_.policy = *batching::preset(one_of({"auto", "latency", "throughput"}));
+  if (spec_.policy.adapts && chance(50))
+    spec_.policy.objective = 1ms * (10 + below(200));
+  spec_.max_batch = one_of({1, 4, 16, 256});
+  spec_.queue_rows = one_of({4, 32, 4096});
+  spec_.cost = 1ms * below(20);
+  if (chance(30))
+    spec_.padding = {{{"n", {{0, 1}}, {{0, 1, 1}}, {4}, {}}}, {0}};
+  if (chance(30)) {
+    needs_resource_ = true;
+    spec_.terms.assign(devices_.size(), {0, 1, {{"r", 0, 1}}});
+  }
+  boot();
+  const auto loaded = load_next();
   scheduler.run();
   BOOST_REQUIRE_MESSAGE(*loaded, "the model is loaded when nothing is wrong");
 }
 
-// Loads a further version in the place of the one before.
-std::shared_ptr<bool> random_world::load() {
-  auto asked = std::make_shared<load_request>();
-  asked->name = "m";
-  asked->load = [this,
-                 version = std::to_string(++versions_)]() -> result<std::vector<loaded_model>> {
-    loaded_model model;
-    model.version = version;
-    for (const auto& on : devices_) {
-      const auto identity = std::make_shared<identity_executable>(on, work);
-      for (std::int64_t rows = 1; rows <= planned_up_to; rows *= 2)
-        if (auto plan = identity->prepare(std::vector{shape{rows, 2}}); !plan)
-          return propagate(std::move(plan));
-      model.on.push_back(identity);
-    }
-    model.io = model.on[0]->io();
-    model.io.max_batch_size = max_batch_;
-    model.settings.batching = policy_;
-    model.settings.max_queue_rows = queue_rows_;
-    model.weight_bytes = weight_bytes;
-    return std::vector{model};
-  };
+// A further version in the place of the one before.
+std::shared_ptr<bool> random_world::load_next() {
   auto succeeded = std::make_shared<bool>(false);
-  asked->done = [this, succeeded](const result<void>& outcome) {
+  spec_.versions = {std::to_string(++versions_)};
+  order(spec_, [this, succeeded](const result<void>& outcome) {
     note(outcome ? "it is loaded" : "it is not loaded: " + outcome.error().text);
     *succeeded = outcome.has_value();
-  };
-  tell<catalog_actor>(*shared, shared->catalog, load_atom_v, load_request_ptr{asked});
+  });
   return succeeded;
 }
 
@@ -130,59 +117,30 @@ void random_world::deliver_messages(std::int64_t count) {
 }
 
 void random_world::ask(bool harmless) {
-  const auto name = fmt::format("r{}", asked_.size());
-  const auto rows = harmless ? 1 : one_of({1, 1, 1, 2, 5, 17});
-  const auto bytes = static_cast<std::size_t>(rows) * 2 * sizeof(float);
-  auto units = shared->budget->admit(bytes);
-  if (!units) {
-    note(name + " is not admitted");
-    return;
+  request made{{}, fmt::format("r{}", asked_.size()), 1, static_cast<float>(asked_.size()), false};
+  if (shared->budget->requests() >= parts.with.max_requests)
+    return note(made.name + " is not admitted");
+  auto left = duration{60s};
+  if (!harmless) {
+    made.rows = one_of({1, 1, 1, 2, 5, static_cast<int>(most_rows)});
+    made.value = chance(3) ? identity_run::poison : made.value;
+    left = 1ms * one_of({1, 20, 200, 2000, 60'000, 60'000});
+    made.hurried = left < 60s;
   }
-  inference_request wanted;
-  wanted.model_name = "m";
-  wanted.id = name;
-  auto block = allocate_aligned(bytes);
-  auto* values = reinterpret_cast<float*>(block.get());
-  for (std::int64_t i = 0; i < 2 * rows; ++i)
-    values[i] = static_cast<float>(asked_.size());
-  if (!harmless && chance(3))
-    values[0] = identity_run::poison;
-  wanted.inputs.push_back(
-      {"x",
-       tensor{dtype::float32,
-              {rows, 2},
-              {std::move(block), {reinterpret_cast<std::byte*>(values), bytes}}},
-       {}});
-  const auto deadline = 1ms * (harmless ? 60'000 : one_of({1, 20, 200, 2000, 60'000, 60'000}));
-  note(fmt::format("{} asks with {} rows, {} left", name, rows, deadline));
-  const auto first = static_cast<float>(asked_.size());
-  auto made = job::impl::make(
-      std::move(wanted),
-      [this, name, first, rows](response_part part, bool final) {
-        note(fmt::format(
-            "{} is answered: {}", name,
-            part ? "ok" : std::string{to_string(part.error().code)} + ", " + part.error().text));
-        BOOST_TEST(final);
-        BOOST_TEST(!answers.contains(name), name << " is answered twice");
-        if (part) {
-          const auto& y = part->outputs.at(0).value;
-          BOOST_TEST(y.dims.at(0) == rows);
-          const auto* got = reinterpret_cast<const float*>(y.data.data());
-          for (std::int64_t i = 0; i < 2 * rows; ++i)
-            BOOST_REQUIRE(got[i] == first);
-        }
-        answers.emplace(name, std::move(part));
-      },
-      std::make_shared<shared_units>(std::move(*units)), shared->live, clock->now() + deadline);
-  asked_.push_back({made, name});
-  hand_on(*shared, shared->router, made);
+  note(fmt::format("{} asks with {} rows, {} left", made.name, made.rows,
+                   std::chrono::duration_cast<std::chrono::milliseconds>(left)));
+  const auto priority = harmless ? 1 : below(4); // others may not wait for long
+  const auto job =
+      make(made.name, made.rows, made.value, left, static_cast<std::uint32_t>(priority));
+  made.held = job;
+  asked_.push_back(std::move(made));
+  hand_on(*shared, shared->router, job);
 }
 
 void random_world::cancel_one() {
   if (asked_.empty())
     return;
-  const auto& which =
-      asked_[static_cast<std::size_t>(below(static_cast<std::int64_t>(asked_.size())))];
+  const auto& which = any_of(asked_);
   const auto held = which.held.lock();
   if (!held || held->answered())
     return;
@@ -193,21 +151,21 @@ void random_world::cancel_one() {
 
 // Work ends in any order, well or badly, or is lost with no word.
 void random_world::work_a_little() {
-  auto& waiting = work->waiting;
+  auto& list = *any_of(lists_);
+  auto& waiting = list.waiting;
   if (waiting.empty())
     return;
-  std::swap(waiting.front(),
-            waiting[static_cast<std::size_t>(below(static_cast<std::int64_t>(waiting.size())))]);
+  std::swap(waiting.front(), any_of(waiting));
   const auto luck = below(100);
   if (luck < 85) {
     note("a batch runs");
-    work->run_next();
+    list.run_next();
   } else if (luck < 92) {
     note("a batch fails");
-    work->run_next(broken);
+    list.run_next(broken);
   } else if (luck < 97) {
     note("a device is lost");
-    work->run_next(gone);
+    list.run_next(gone);
   } else {
     note("a completion is lost");
     waiting.pop_front();
@@ -215,29 +173,31 @@ void random_world::work_a_little() {
 }
 
 void random_world::kill_somebody() {
-  std::vector<stage_id> who = mortal_;
+  std::vector<stage_id> who;
+  for (const auto& [id, name] : wired)
+    who.push_back(id);
   for (const auto& one : shared->live->all())
     if (one->where)
       who.push_back(one->where->entry);
-  const auto chosen = who[static_cast<std::size_t>(below(static_cast<std::int64_t>(who.size())))];
+  const auto chosen = any_of(who);
   const auto handle = shared->stages->get<caf::actor>(chosen);
-  const auto child = names_.find(chosen);
-  note(fmt::format("{} is killed{}", child == names_.end() ? "a batcher" : child->second,
+  note(fmt::format("{} is killed{}", wired.contains(chosen) ? wired.at(chosen) : "a batcher",
                    handle ? "" : ", but was dead"));
   if (handle)
     caf::anon_send_exit(handle, caf::exit_reason::kill);
+  auto& list = *any_of(lists_);
   if (chance(20)) // and does not come back at once
-    work->failing_streams = static_cast<int>(below(3));
+    list.failing_streams = static_cast<int>(below(3));
   if (chance(10))
-    work->failing_runs = 1;
+    list.failing_runs = 1;
   if (chance(10))
-    work->fatal_plans = 1;
+    list.fatal_plans = 1;
 }
 
 void random_world::change_models() {
   if (chance(75)) {
     note("another version is loaded");
-    (void)load();
+    (void)load_next();
     return;
   }
   note("the model is unloaded");
@@ -249,58 +209,87 @@ void random_world::change_models() {
 
 void random_world::check_bounds() {
   BOOST_TEST(shared->budget->requests() <= parts.with.max_requests);
-  for (const auto& one : shared->live->all())
+  for (const auto& one : shared->live->all()) {
     if (one->model)
       probes_.insert(one->model->probe);
-  for (const auto& one : probes_) // a request with more rows is queued alone
-    BOOST_TEST(one->read().queued_rows
-               <= std::max<std::int64_t>(queue_rows_, 17) * static_cast<std::int64_t>(devices_.size()));
+    if (one->where)
+      loads_.insert(one->where->load);
+  }
+  // A request with more rows is queued alone, and relief brings at most one batch more from each
+  // sibling.
+  const auto count = static_cast<std::int64_t>(devices_.size());
+  const auto bound = std::max(spec_.queue_rows, most_rows) + (count - 1) * spec_.max_batch;
+  for (const auto& one : probes_)
+    BOOST_TEST(one->read().queued_rows <= bound * count);
   for (const auto& on : devices_)
     BOOST_TEST(on->held_bytes() + weight_bytes <= budget_);
+}
+
+bool random_world::work_all() {
+  bool any = false;
+  for (const auto& list : lists_)
+    while (list->run_next())
+      any = true;
+  return any;
+}
+
+void random_world::settle(int steps, duration step) {
+  for (int i = 0; i < steps; ++i) {
+    do
+      scheduler.run();
+    while (work_all());
+    scheduler.advance_time(step);
+  }
+  scheduler.run();
 }
 
 // Nothing goes wrong any more: everybody is answered well before the longest deadline is over.
 void random_world::come_to_rest() {
   note("-- to rest");
-  work->failing_streams = work->failing_runs = work->fatal_plans = 0;
-  for (int second = 0; second < 30; ++second) {
-    do
-      scheduler.run();
-    while (work->run_next());
-    scheduler.advance_time(1s);
-  }
-  scheduler.run();
-  for (const auto& one : asked_)
-    BOOST_TEST(answers.contains(one.name), one.name << " is never answered");
+  for (const auto& list : lists_)
+    list->failing_streams = list->failing_runs = list->fatal_plans = 0;
+  settle(30, 1s);
   BOOST_TEST(shared->budget->requests() == 0u);
+  for (const auto& one : loads_)
+    BOOST_TEST(one->waiting_rows() == 0, "nothing is on its way for ever");
+  BOOST_TEST(shared->resources->available("r", 0) == (needs_resource_ ? 1 : 0));
+}
+
+void random_world::check_answers() {
+  for (const auto& one : asked_) {
+    const auto at = answers.find(one.name);
+    BOOST_TEST((at != answers.end()), one.name << " is never answered");
+    if (at == answers.end())
+      continue;
+    const auto& part = at->second;
+    note(one.name + ": " + (part ? "ok" : to_string(part.error())));
+    if (!part) {
+      BOOST_TEST((part.error().code != errc::deadline_exceeded || one.hurried),
+                 one.name << " was lost on its way: " << part.error().text);
+      continue;
+    }
+    const auto& y = part->outputs.at(0).value;
+    BOOST_TEST(y.dims.at(0) == one.rows);
+    const auto values = elements_of<float>(y.data);
+    BOOST_TEST(std::all_of(values.begin(), values.end(), [&](float v) { return v == one.value; }),
+               one.name << " got the rows of another");
+  }
 }
 
 void random_world::check_recovery() {
   note("-- recovery");
-  const auto settle = [this] {
-    for (int i = 0; i < 20; ++i) {
-      do
-        scheduler.run();
-      while (work->run_next());
-      scheduler.advance_time(100ms);
-    }
-    scheduler.run();
-  };
-  const auto loaded = load();
-  settle();
+  const auto loaded = load_next();
+  settle(20, 100ms);
   BOOST_TEST(*loaded, "a model can be loaded afterwards");
   const auto before = asked_.size();
   for (std::size_t i = 0; i < 4; ++i)
     ask(true);
-  settle();
+  settle(20, 100ms);
   BOOST_TEST(asked_.size() == before + 4, "requests are admitted afterwards");
   for (auto i = before; i < asked_.size(); ++i)
     BOOST_TEST(outcome(asked_[i].name) == "ok");
   unload();
-  for (int i = 0; i < 60; ++i) {
-    scheduler.advance_time(1s);
-    scheduler.run();
-  }
+  settle(60, 1s);
   for (const auto& on : devices_)
     BOOST_TEST(on->held_bytes() == 0u, "every block went back to its device");
 }

@@ -6,8 +6,8 @@
 
 #include "tests/actors/actor_fixture.hpp"
 
+#include <initializer_list>
 #include <iosfwd>
-#include <map>
 #include <random>
 #include <set>
 #include <string>
@@ -21,17 +21,29 @@ public:
   /// `trace`, if given, is told every step.
   explicit random_world(std::uint64_t seed, std::ostream* trace = nullptr);
 
-  /// Does random things, then lets everything come to rest and checks what must hold:
-  /// every request was answered exactly once, no unit and no block of memory is lost, bounds were
-  /// kept, and whoever comes afterwards is served as if nothing had happened.
+  /// Does random things, then lets everything come to rest and checks what must hold: every request
+  /// was answered exactly once and with its own rows, no unit, resource or block of memory is lost,
+  /// bounds were kept, and whoever comes afterwards is served as if nothing had happened.
   void run();
 
 private:
+  struct request {
+    std::weak_ptr<job::impl> held;
+    std::string name;
+    std::int64_t rows;
+    float value;
+    bool hurried; ///< has a deadline that may pass
+  };
+
   [[nodiscard]] std::int64_t below(std::int64_t bound);
   [[nodiscard]] bool chance(int percent) { return below(100) < percent; }
   template <class T>
   [[nodiscard]] T one_of(std::initializer_list<T> choices) {
     return choices.begin()[below(static_cast<std::int64_t>(choices.size()))];
+  }
+  template <class Container>
+  [[nodiscard]] auto& any_of(Container& choices) {
+    return choices[static_cast<std::size_t>(below(static_cast<std::int64_t>(choices.size())))];
   }
   void note(std::string_view what);
 
@@ -43,26 +55,23 @@ private:
   void work_a_little();
   void kill_somebody();
   void change_models();
-  std::shared_ptr<bool> load();
+  std::shared_ptr<bool> load_next();
   void check_bounds();
+  bool work_all();
+  void settle(int steps, duration step);
   void come_to_rest();
+  void check_answers();
   void check_recovery();
-
-  struct request {
-    std::weak_ptr<job::impl> held;
-    std::string name;
-  };
 
   std::mt19937_64 dice_;
   std::ostream* trace_;
-  batching::policy policy_;
-  std::int64_t max_batch_ = 256;
-  std::int64_t queue_rows_ = 4096;
+  model_spec spec_;
   std::size_t budget_ = 0;
-  std::vector<std::shared_ptr<fake_device>> devices_;
-  std::vector<stage_id> mortal_; ///< who may be killed; batchers come and go besides
-  std::map<stage_id, std::string> names_;
+  bool needs_resource_ = false;
+  std::vector<std::shared_ptr<work_list>> lists_{work}; ///< of each device
+  std::vector<std::shared_ptr<fake_device>> devices_{device};
   std::set<std::shared_ptr<telemetry::probe>> probes_; ///< of every version there has been
+  std::set<std::shared_ptr<placement::load>> loads_;
   std::vector<request> asked_;
   int versions_ = 0;
 };

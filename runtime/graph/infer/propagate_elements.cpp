@@ -26,7 +26,11 @@ element checked(bool overflow, std::int64_t number) {
   return overflow ? nothing : element{number};
 }
 
-element add(inference& /*at*/, element left, element right) {
+bool is_size(element one) {
+  return one.is_known() && !(one.is_number() && one.number() < 0);
+}
+
+element add(inference& at, element left, element right) {
   if (left.is_number() && right.is_number()) {
     std::int64_t all = 0;
     const bool overflow = __builtin_add_overflow(left.number(), right.number(), &all);
@@ -34,7 +38,13 @@ element add(inference& /*at*/, element left, element right) {
   }
   if (right == element{0})
     return left;
-  return left == element{0} ? right : nothing;
+  if (left == element{0})
+    return right;
+  if (!is_size(left) || !is_size(right))
+    return nothing;
+  const std::array<dim, 2> sizes{left.size(), right.size()};
+  auto made = sum(sizes, at.symbols());
+  return made ? element{*made} : nothing;
 }
 
 element subtract(inference& /*at*/, element left, element right) {
@@ -52,9 +62,6 @@ element multiply(inference& at, element left, element right) {
     const bool overflow = __builtin_mul_overflow(left.number(), right.number(), &all);
     return checked(overflow, all);
   }
-  const auto is_size = [](element one) {
-    return one.is_known() && !(one.is_number() && one.number() < 0);
-  };
   if (!is_size(left) || !is_size(right))
     return nothing;
   const std::array<dim, 2> sizes{left.size(), right.size()};

@@ -95,12 +95,38 @@ bool takes_all(const slice_bounds& cut, dim of) noexcept {
   return cut.end.is_number() ? cut.end.number() >= enough : cut.end == element{of};
 }
 
+namespace {
+
+std::string text_of(const element& bound) {
+  return bound.is_number() ? std::to_string(bound.number())
+                           : fmt::format("s{}", bound.size().symbol());
+}
+
+// Some length that depends on the sizes named and on nothing else.
+dim size_between(const slice_bounds& cut, dim of, graph& symbols) {
+  std::vector<dim> parts;
+  for (const auto* bound : {&cut.start, &cut.end})
+    if (!bound->is_number())
+      parts.push_back(bound->size());
+  if (!of.known())
+    parts.push_back(of);
+  const auto whole = of.known() ? std::to_string(of.size()) : fmt::format("s{}", of.symbol());
+  return symbols.derived_dim(fmt::format("slice:{}:{}:{}:{}", whole, text_of(cut.start),
+                                         text_of(cut.end), cut.step),
+                             "", parts);
+}
+
+} // namespace
+
 dim slice_size(const slice_bounds& cut, dim of, graph& symbols) {
   if (takes_all(cut, of))
     return of;
   if (!cut.are_numbers()) {
     const bool prefix = cut.start == element{0} && cut.step == 1 && cut.end.is_known();
-    return prefix && of.known() ? symbols.minimum(cut.end.size(), of.size()) : symbols.fresh_dim();
+    if (prefix && of.known())
+      return symbols.minimum(cut.end.size(), of.size());
+    return cut.start.is_known() && cut.end.is_known() ? size_between(cut, of, symbols)
+                                                      : symbols.fresh_dim();
   }
   if (of.known())
     return extent_of(cut, of.size()).count;
