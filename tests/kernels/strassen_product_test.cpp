@@ -106,6 +106,13 @@ BOOST_AUTO_TEST_CASE(rows_of_several_requests_are_never_added_to_each_other) {
   BOOST_TEST(reason_of(positions_first).find("several requests") != std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(blocks_that_threads_cannot_share_are_left_to_others) {
+  auto node = matmul_of(128, 256, 256); // three blocks
+  check_candidates(node, "strassen");
+  node.threads = 2;
+  BOOST_TEST(reason_of(node).find("unevenly") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(small_and_odd_products_are_left_to_others) {
   BOOST_TEST(reason_of(matmul_of(47, 256, 256)).find("rows") != std::string::npos);
   BOOST_TEST(reason_of(matmul_of(96, 129, 256)).find("too small or odd") != std::string::npos);

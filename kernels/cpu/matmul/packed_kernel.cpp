@@ -78,9 +78,12 @@ constexpr std::int64_t fewest_rows = 48; // of an item, and of a member of the t
 constexpr std::int64_t fewest_inner = 128;
 constexpr std::int64_t fewest_vectors = 6;
 
-std::string too_small(const packed_request& wanted, const strassen::packing& right, int threads) {
+std::string unfit(const packed_request& wanted, const strassen::packing& right, int threads) {
   if (wanted.rows < fewest_rows * threads || wanted.rows / wanted.items < fewest_rows)
     return fmt::format("fewer than {} rows for each thread or item", fewest_rows);
+  const auto blocks = wanted.items * strassen::blocks_of_item(wanted.rows / wanted.items);
+  if (const auto turns = (blocks + threads - 1) / threads; 8 * turns * threads > 9 * blocks)
+    return fmt::format("{} threads would share {} blocks of rows unevenly", threads, blocks);
   if (wanted.inner < fewest_inner || !right.possible()
       || wanted.columns < fewest_vectors * packed_product::vector_lanes())
     return fmt::format("a right-hand side of [{}, {}] is too small or odd", wanted.inner,
@@ -124,7 +127,7 @@ made_kernel make_packed_kernel(const kernel_spec& spec, weight_cache& weights,
 made_kernel make_strassen_kernel(const kernel_spec& spec, weight_cache& weights,
                                  const packed_request& wanted) {
   auto right = strassen::plan_packing(wanted.inner, wanted.columns);
-  if (auto reason = too_small(wanted, right, spec.threads); !reason.empty())
+  if (auto reason = unfit(wanted, right, spec.threads); !reason.empty())
     return tl::unexpected{std::move(reason)};
   const auto then = tail_of(spec, wanted);
   if (!then)

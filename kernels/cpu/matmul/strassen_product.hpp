@@ -45,6 +45,13 @@ struct product {
   [[nodiscard]] std::int64_t workspace() const noexcept;
 };
 
+/// An item is cut into blocks of so many rows; the last one takes what is left, from half of that
+/// to one and a half. The team shares the blocks of all items.
+inline constexpr std::int64_t block_rows = 48;
+[[nodiscard]] constexpr std::int64_t blocks_of_item(std::int64_t rows) noexcept {
+  return rows < block_rows ? 1 : (rows + block_rows / 2) / block_rows;
+}
+
 /// Computes what member `member` of `members` has of the rows. Bits do not depend on `members`.
 void run(const product& of, const packed_product::tensors& with, std::int64_t member,
          std::int64_t members, float* workspace);

@@ -67,7 +67,6 @@ std::int64_t sum_stride(const product& of) {
 
 constexpr std::int64_t left_sums = 7;
 constexpr std::int64_t right_buffers = 5;
-constexpr std::int64_t block_rows = 48;
 constexpr std::int64_t most_rows = block_rows * 3 / 4; // in half of the last, largest block
 
 std::int64_t workspace_of(const product& of) {
@@ -200,11 +199,9 @@ void run_rows(const product& of, const tensors& with, std::int64_t first, std::i
   }
 }
 
-// An item is cut into blocks of `block_rows`; the last one takes what is left, from half of that to
-// one and a half. The team shares the blocks of all items.
 void run_member(const product& of, const tensors& with, std::int64_t member, std::int64_t members,
                 float* workspace) {
-  const auto of_item = std::max<std::int64_t>(1, (of.rows_of_item + block_rows / 2) / block_rows);
+  const auto of_item = blocks_of_item(of.rows_of_item);
   const auto blocks = of.rows / of.rows_of_item * of_item;
   for (auto block = blocks * member / members; block < blocks * (member + 1) / members; ++block) {
     const auto item = block / of_item * of.rows_of_item;
