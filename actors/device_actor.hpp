@@ -75,7 +75,7 @@ private:
   commons_ptr shared_;
   device_setup setup_;
   std::unique_ptr<stream> stream_;
-  std::unique_ptr<stream> inline_stream_; ///< for short work; opened when there is some
+  std::unique_ptr<stream> inline_stream_;    ///< for short work; opened when there is some
   placement::fair_queue<batch_ptr> pending_; ///< by the batchers they come from
   /// Of the batches that run or are next to: what they hold beside the device, or wait for.
   std::unordered_map<std::uint64_t, std::unique_ptr<placement::resource_claim>> claims_;

@@ -69,9 +69,9 @@ struct device_properties {
   std::string model{}; ///< what times measured on it hold for, such as the processor's name
   int threads = 1;     ///< of the kernel thread team; part of the plan key
   std::size_t memory_bytes = 0;
-  bool host_visible = true; ///< buffers may be dereferenced by the host
+  bool host_visible = true;           ///< buffers may be dereferenced by the host
   bool computes_where_called = false; ///< an `inline_` stream does its work without a detour
-  int tickets = 2;          ///< batches worth having in flight at once
+  int tickets = 2;                    ///< batches worth having in flight at once
 };
 
 /// Something that computes. Shared by all threads; its streams are not.

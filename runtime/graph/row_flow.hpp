@@ -11,7 +11,7 @@ namespace troupe::graph {
 /// Whether requests may share a batch.
 struct row_report {
   bool independent = false;
-  std::string reason; ///< if not: the node, input or output where the proof broke, and why
+  std::string reason;          ///< if not: the node, input or output where the proof broke, and why
   std::vector<node_id> inside; ///< nodes whose first input has the rows in another axis than 0
 };
 

@@ -118,8 +118,8 @@ made_kernel make_packed_pointwise_conv(const kernel_spec& spec, weight_cache& we
   return make_packed_kernel(spec, weights, pointwise_request(*conv, spec));
 }
 
-// Rows that are added to each other share their rounding errors, and what is no number: they have to
-// be of one request.
+// Rows that are added to each other share their rounding errors, and what is no number: they have
+// to be of one request.
 made_kernel make_strassen_matmul(const kernel_spec& spec, weight_cache& weights) {
   if (spec.inputs[0].desc.dims.size() < 3)
     return decline("the rows of a matrix may belong to several requests");

@@ -111,9 +111,9 @@ dim size_between(const slice_bounds& cut, dim of, graph& symbols) {
   if (!of.known())
     parts.push_back(of);
   const auto whole = of.known() ? std::to_string(of.size()) : fmt::format("s{}", of.symbol());
-  return symbols.derived_dim(fmt::format("slice:{}:{}:{}:{}", whole, text_of(cut.start),
-                                         text_of(cut.end), cut.step),
-                             "", parts);
+  return symbols.derived_dim(
+      fmt::format("slice:{}:{}:{}:{}", whole, text_of(cut.start), text_of(cut.end), cut.step), "",
+      parts);
 }
 
 } // namespace
