@@ -50,11 +50,11 @@ std::optional<std::size_t> version_chooser::next(std::string_view asked) {
   if (!asked.empty() || turns_.empty())
     return choose_version(versions_, rules_, asked);
   std::int64_t sum = 0;
-  turn* chosen = nullptr;
+  turn* chosen = &turns_.front();
   for (auto& one : turns_) {
     sum += one.weight;
     one.credit += one.weight;
-    if (!chosen || one.credit > chosen->credit)
+    if (one.credit > chosen->credit)
       chosen = &one;
   }
   chosen->credit -= sum;
