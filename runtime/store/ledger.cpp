@@ -9,6 +9,8 @@ result<std::shared_ptr<buffer>> ledger::lease(std::uint64_t waiter, std::size_t 
                                               time_point /*now*/) {
   const auto size = size_class(bytes);
   if (size + reserved_ > limits_.budget_bytes)
+    strike_out_lost(); // weights may be gone that nobody told of
+  if (size + reserved_ > limits_.budget_bytes)
     return fail(errc::resource_exhausted,
                 "device memory: a block of {} bytes is wanted, the budget is {} bytes of which {} "
                 "hold weights",
@@ -60,8 +62,6 @@ void ledger::forget(std::uint64_t waiter) {
 result<std::shared_ptr<reservation>> ledger::reserve(std::size_t bytes,
                                                      std::function<void()> released) {
   if (!make_room(bytes))
-    strike_out_lost();
-  if (!make_room(bytes))
     return fail(
         errc::resource_exhausted,
         "device memory: {} bytes of weights are to be loaded, the budget is {} bytes of which "
@@ -99,8 +99,6 @@ result<std::shared_ptr<buffer>> ledger::try_lease(std::size_t bytes) {
     return lend(std::move(block));
   }
   if (!make_room(bytes))
-    strike_out_lost();
-  if (!make_room(bytes))
     return std::shared_ptr<buffer>{};
   auto made = on_->allocate(bytes);
   if (!made) {
@@ -132,6 +130,8 @@ std::vector<ledger::grant> ledger::serve() {
 
 // Drops idle blocks, the longest unused first, until `bytes` more fit into the budget.
 bool ledger::make_room(std::size_t bytes) {
+  if (leased_ + reserved_ + bytes > limits_.budget_bytes)
+    strike_out_lost();
   if (leased_ + reserved_ + bytes > limits_.budget_bytes)
     return false;
   while (leased_ + reserved_ + free_ + bytes > limits_.budget_bytes) {

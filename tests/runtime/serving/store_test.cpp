@@ -130,6 +130,16 @@ BOOST_AUTO_TEST_CASE(a_block_of_other_books_is_no_block_of_these) {
   BOOST_TEST(others == 0);
 }
 
+BOOST_AUTO_TEST_CASE(weights_that_are_gone_refuse_nobody_even_if_nobody_told_of_them) {
+  auto weights = of.reserve(4 * page);
+  BOOST_REQUIRE(weights.has_value());
+  weights->reset();
+  const auto block = of.lease(1, page, start);
+  BOOST_REQUIRE(block.has_value());
+  BOOST_TEST((*block != nullptr));
+  BOOST_TEST(of.reserved_bytes() == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(the_end_of_a_reservation_is_told) {
   bool told = false;
   BOOST_TEST(of.reserve(page, [&] { told = true; }).has_value());
