@@ -71,11 +71,9 @@ void catalog_state::publish_all() const {
 
 // The steps of a load end with the actor that took them.
 void catalog_state::give_up_loads() {
-  std::vector<std::uint64_t> numbers;
-  for (const auto& [number, under_way] : books_->loads)
-    numbers.push_back(number);
-  for (const auto number : numbers)
-    abort(number, {errc::unavailable, "an actor ended while the model was loading", 100});
+  while (!books_->loads.empty())
+    abort(books_->loads.begin()->first,
+          {errc::unavailable, "an actor ended while the model was loading", 100});
 }
 
 void catalog_state::begin(const load_request_ptr& asked) {

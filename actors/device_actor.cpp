@@ -255,9 +255,8 @@ void device_state::submit(std::uint64_t ticket, const work_ptr& work) {
 // What is short and alone runs here.
 stream& device_state::stream_for(const device_work& work) {
   const auto& what = *work.of();
-  const auto rows = std::max<std::int64_t>(work.bucket(), 1) * work.runs();
   if (!setup_.on->properties().computes_where_called || running_.size() > 1
-      || what.where->load->estimated_run(what.shape, rows) > worth_a_thread)
+      || what.where->load->estimated_run(what.shape, work.rows_run()) > worth_a_thread)
     return *stream_;
   if (!inline_stream_) {
     auto opened = setup_.on->open_stream(stream_mode::inline_);
@@ -292,9 +291,7 @@ void device_state::done(std::uint64_t ticket, const failure& outcome) {
   advance(); // the device first, the answers meanwhile
   if (outcome.what)
     return report(*what, outcome.what);
-  what->where->load->record_run(what->shape,
-                                std::max<std::int64_t>(work->bucket(), 1) * work->runs(), took,
-                                shared_->clock->now());
+  what->where->load->record_run(what->shape, work->rows_run(), took, shared_->clock->now());
   what->model->probe->batch_ran(what->rows, took);
   auto results = std::make_shared<batch_results>(batch_results{what, work->outputs()});
   for (const auto& one : what->jobs) {

@@ -35,7 +35,10 @@ public:
   }
   /// Rows of one run.
   [[nodiscard]] std::int64_t bucket() const noexcept { return bucket_; }
-  [[nodiscard]] std::int64_t runs() const noexcept { return runs_; }
+  /// Rows of all runs together, padding included: what the device works for.
+  [[nodiscard]] std::int64_t rows_run() const noexcept {
+    return (bucket_ > 0 ? bucket_ : 1) * runs_;
+  }
 
   // After the work is done.
   [[nodiscard]] std::shared_ptr<store::lease> take_lease() noexcept { return std::move(lease_); }

@@ -212,13 +212,18 @@ struct actor_fixture {
 
   /// Unloads the model `m`.
   void unload() {
-    auto gone = std::make_shared<load_request>();
-    gone->name = "m";
     bool unloaded = false;
-    gone->done = [&](const result<void>& outcome) { unloaded = outcome.has_value(); };
-    tell<catalog_actor>(*shared, shared->catalog, unload_atom_v, load_request_ptr{gone});
+    order_unload([&](const result<void>& outcome) { unloaded = outcome.has_value(); });
     scheduler.run();
     BOOST_TEST(unloaded);
+  }
+
+  /// Asks the catalog for it, and waits for nothing.
+  void order_unload(std::function<void(result<void>)> done) {
+    auto gone = std::make_shared<load_request>();
+    gone->name = "m";
+    gone->done = std::move(done);
+    tell<catalog_actor>(*shared, shared->catalog, unload_atom_v, load_request_ptr{gone});
   }
 
   void pass(duration time) {

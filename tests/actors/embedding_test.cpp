@@ -2,7 +2,7 @@
 // numbers.
 
 #include "actors/troupe.hpp"
-#include "runtime/onnx/onnx.pb.h"
+#include "tests/actors/relu_model.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -19,35 +19,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-void describe(onnx::ValueInfoProto& value, const std::string& name) {
-  value.set_name(name);
-  auto* tensor = value.mutable_type()->mutable_tensor_type();
-  tensor->set_elem_type(1);
-  tensor->mutable_shape()->add_dim()->set_dim_param("batch");
-  tensor->mutable_shape()->add_dim()->set_dim_value(2);
-}
-
-std::string relu_model() {
-  onnx::ModelProto model;
-  model.set_ir_version(8);
-  model.add_opset_import()->set_version(13);
-  auto* graph = model.mutable_graph();
-  graph->set_name("relu");
-  describe(*graph->add_input(), "x");
-  describe(*graph->add_output(), "y");
-  auto* node = graph->add_node();
-  node->set_op_type("Relu");
-  node->add_input("x");
-  node->add_output("y");
-  return model.SerializeAsString();
-}
-
 struct repository {
   repository()
       : path(fs::temp_directory_path() / ("troupe_embedding_" + std::to_string(::getpid()))) {
     fs::remove_all(path);
     fs::create_directories(path / "relu" / "1");
-    std::ofstream{path / "relu" / "1" / "model.onnx", std::ios::binary} << relu_model();
+    std::ofstream{path / "relu" / "1" / "model.onnx", std::ios::binary} << test::relu_model(2);
   }
   ~repository() { fs::remove_all(path); }
 

@@ -22,6 +22,15 @@ struct routing_fixture : actor_fixture {
     return outcome(name) == "ok" ? answers.at(name)->model_version : outcome(name);
   }
 
+  /// A request that is routed by now, to the version served now, and not there yet.
+  std::shared_ptr<job::impl> on_its_way(const std::string& name) {
+    auto late = make(name);
+    const auto earlier = infer("earlier");
+    late->resolve(earlier->model);
+    late->where = earlier->where;
+    return late;
+  }
+
   int asked = 0;
 };
 
@@ -67,12 +76,7 @@ BOOST_AUTO_TEST_CASE(a_new_load_takes_the_place_of_all_versions_at_once) {
 BOOST_AUTO_TEST_CASE(a_request_on_its_way_to_a_version_that_has_left_goes_to_the_next) {
   boot();
   load({.policy = latency, .versions = {"1"}});
-  const auto late = make("late");
-  { // routed by now, and not there yet
-    const auto earlier = infer("earlier");
-    late->resolve(earlier->model);
-    late->where = earlier->where;
-  }
+  const auto late = on_its_way("late");
   work_once();
   load({.policy = latency, .versions = {"2"}});
   pass(1s);
@@ -86,10 +90,7 @@ BOOST_AUTO_TEST_CASE(a_request_on_its_way_to_a_version_that_has_left_goes_to_the
 BOOST_AUTO_TEST_CASE(one_in_the_mailbox_of_a_batcher_that_leaves_goes_to_the_next) {
   boot();
   load({.policy = latency, .versions = {"1"}});
-  const auto late = make("late");
-  const auto earlier = infer("earlier");
-  late->resolve(earlier->model);
-  late->where = earlier->where;
+  const auto late = on_its_way("late");
   work_once();
   const auto old = shared->stages->get<batcher_actor>(late->where->entry);
   load({.policy = latency, .versions = {"2"}});
@@ -104,10 +105,7 @@ BOOST_AUTO_TEST_CASE(one_in_the_mailbox_of_a_batcher_that_leaves_goes_to_the_nex
 BOOST_AUTO_TEST_CASE(where_no_version_is_left_a_request_on_its_way_hears_unavailable) {
   boot();
   load({.policy = latency, .versions = {"1"}});
-  const auto late = make("late");
-  const auto earlier = infer("earlier");
-  late->resolve(earlier->model);
-  late->where = earlier->where;
+  const auto late = on_its_way("late");
   work_once();
   unload();
   pass(1s);

@@ -2,7 +2,7 @@
 // length, on two simulated devices that share their memory.
 
 #include "actors/troupe.hpp"
-#include "runtime/onnx/onnx.pb.h"
+#include "tests/actors/relu_model.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -18,37 +18,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-void describe(onnx::ValueInfoProto& value, const std::string& name) {
-  value.set_name(name);
-  auto* tensor = value.mutable_type()->mutable_tensor_type();
-  tensor->set_elem_type(1);
-  tensor->mutable_shape()->add_dim()->set_dim_param("batch");
-  tensor->mutable_shape()->add_dim()->set_dim_param("n");
-}
-
-std::string relu_of_any_length() {
-  onnx::ModelProto model;
-  model.set_ir_version(8);
-  model.add_opset_import()->set_version(13);
-  auto* graph = model.mutable_graph();
-  graph->set_name("relu");
-  describe(*graph->add_input(), "x");
-  describe(*graph->add_output(), "y");
-  auto* node = graph->add_node();
-  node->set_op_type("Relu");
-  node->add_input("x");
-  node->add_output("y");
-  return model.SerializeAsString();
-}
-
 struct repository {
   repository()
       : path(fs::temp_directory_path() / ("troupe_settings_" + std::to_string(::getpid()))) {
     fs::remove_all(path);
     for (const auto* version : {"1", "2"}) {
       fs::create_directories(path / "relu" / version);
-      std::ofstream{path / "relu" / version / "model.onnx", std::ios::binary}
-          << relu_of_any_length();
+      std::ofstream{path / "relu" / version / "model.onnx", std::ios::binary} << test::relu_model();
     }
   }
   ~repository() { fs::remove_all(path); }

@@ -1,4 +1,4 @@
-#include "tests/kernels/candidate_runner.hpp"
+#include "tests/kernels/pointwise_case.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -11,17 +11,6 @@ kernel_case matmul_of(std::int64_t rows, std::int64_t inner, std::int64_t column
           .inputs = {{1, rows, inner}, {inner, columns}},
           .constant = {false, true},
           .output = {1, rows, columns}};
-}
-
-kernel_case pointwise_of(shape input, std::int64_t out_channels) {
-  kernel_case node{.op_type = "Conv",
-                   .attributes = {},
-                   .inputs = {input, {out_channels, input[1], 1, 1}, {out_channels}},
-                   .constant = {false, true, true},
-                   .output = input,
-                   .format = layout::channels_last};
-  node.output[1] = out_channels;
-  return node;
 }
 
 std::string reason_of(const kernel_case& node) {

@@ -201,10 +201,7 @@ void random_world::change_models() {
     return;
   }
   note("the model is unloaded");
-  auto asked = std::make_shared<load_request>();
-  asked->name = "m";
-  asked->done = [](const result<void>&) {};
-  tell<catalog_actor>(*shared, shared->catalog, unload_atom_v, load_request_ptr{asked});
+  order_unload([](const result<void>&) {});
 }
 
 void random_world::check_bounds() {

@@ -30,6 +30,16 @@ bool is_size(element one) {
   return one.is_known() && !(one.is_number() && one.number() < 0);
 }
 
+// Of what may be sizes, by an operation on sizes.
+element of_sizes(inference& at, element left, element right,
+                 result<dim> (*apply)(std::span<const dim>, graph&)) {
+  if (!is_size(left) || !is_size(right))
+    return nothing;
+  const std::array<dim, 2> sizes{left.size(), right.size()};
+  auto made = apply(sizes, at.symbols());
+  return made ? element{*made} : nothing;
+}
+
 element add(inference& at, element left, element right) {
   if (left.is_number() && right.is_number()) {
     std::int64_t all = 0;
@@ -40,11 +50,7 @@ element add(inference& at, element left, element right) {
     return left;
   if (left == element{0})
     return right;
-  if (!is_size(left) || !is_size(right))
-    return nothing;
-  const std::array<dim, 2> sizes{left.size(), right.size()};
-  auto made = sum(sizes, at.symbols());
-  return made ? element{*made} : nothing;
+  return of_sizes(at, left, right, sum);
 }
 
 element subtract(inference& /*at*/, element left, element right) {
@@ -62,11 +68,7 @@ element multiply(inference& at, element left, element right) {
     const bool overflow = __builtin_mul_overflow(left.number(), right.number(), &all);
     return checked(overflow, all);
   }
-  if (!is_size(left) || !is_size(right))
-    return nothing;
-  const std::array<dim, 2> sizes{left.size(), right.size()};
-  auto made = product(sizes, at.symbols());
-  return made ? element{*made} : nothing;
+  return of_sizes(at, left, right, product);
 }
 
 // Integer division rounds towards zero, and so does ONNX's Div.
