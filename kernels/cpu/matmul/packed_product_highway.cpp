@@ -30,7 +30,6 @@ constexpr panel_vectors best{2, 2};
 #else
 constexpr panel_vectors best{4, 3};
 #endif
-constexpr int most_rows = 12;
 constexpr std::int64_t line_floats = 16;
 
 /// What will be needed soon: a hardware prefetcher sees short runs only, and none across pages.
@@ -50,74 +49,59 @@ struct destination {
 };
 
 /// Rows x Width vectors: out = left * panel + bias + residual.
-template <int Rows, int Width>
-HWY_NOINLINE void tile(const tile_sides& of, const destination& to, const upcoming& next) {
-  const tag d;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  for (int r = 0; r < Rows; ++r)
-    for (int c = 0; c < Width; ++c)
-      hwy::Prefetch(to.out + r * to.stride + c * lanes);
-  for (std::int64_t line = 0; line < next.lines; ++line)
-    hwy::Prefetch(next.left + line * line_floats);
-  multiply_tile<Rows, Width>(
-      of, [&](std::int64_t k) HWY_ATTR { hwy::Prefetch(next.right + k * next.right_step); },
-      [&](vector(&sums)[Rows][Width]) HWY_ATTR {
-        HWY_UNROLL(4)
-        for (int c = 0; c < Width; ++c) {
-          const auto bias = to.bias != nullptr ? hn::LoadU(d, to.bias + c * lanes) : hn::Zero(d);
-          HWY_UNROLL(12)
-          for (int r = 0; r < Rows; ++r)
-            sums[r][c] = hn::Add(sums[r][c], bias);
-        }
-        HWY_UNROLL(12)
-        for (int r = 0; r < Rows; ++r) {
+struct finished_tiles {
+  template <int Rows, int Width>
+  static HWY_NOINLINE void tile(const tile_sides& of, const destination& to, const upcoming& next) {
+    const tag d;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    for (int r = 0; r < Rows; ++r)
+      for (int c = 0; c < Width; ++c)
+        hwy::Prefetch(to.out + r * to.stride + c * lanes);
+    for (std::int64_t line = 0; line < next.lines; ++line)
+      hwy::Prefetch(next.left + line * line_floats);
+    multiply_tile<Rows, Width>(
+        of, [&](std::int64_t k) HWY_ATTR { hwy::Prefetch(next.right + k * next.right_step); },
+        [&](vector(&sums)[Rows][Width]) HWY_ATTR {
           HWY_UNROLL(4)
           for (int c = 0; c < Width; ++c) {
-            const auto at = r * to.stride + c * lanes;
-            if (to.residual != nullptr)
-              sums[r][c] = hn::Add(sums[r][c], hn::LoadU(d, to.residual + at));
-            hn::StoreU(sums[r][c], d, to.out + at);
+            const auto bias = to.bias != nullptr ? hn::LoadU(d, to.bias + c * lanes) : hn::Zero(d);
+            HWY_UNROLL(12)
+            for (int r = 0; r < Rows; ++r)
+              sums[r][c] = hn::Add(sums[r][c], bias);
           }
-        }
-      });
-}
+          HWY_UNROLL(12)
+          for (int r = 0; r < Rows; ++r) {
+            HWY_UNROLL(4)
+            for (int c = 0; c < Width; ++c) {
+              const auto at = r * to.stride + c * lanes;
+              if (to.residual != nullptr)
+                sums[r][c] = hn::Add(sums[r][c], hn::LoadU(d, to.residual + at));
+              hn::StoreU(sums[r][c], d, to.out + at);
+            }
+          }
+        });
+  }
+};
 
-using tile_function = void (*)(const tile_sides&, const destination&, const upcoming&);
-
-template <int Width, std::size_t... Rows>
-constexpr std::array<tile_function, most_rows + 1> tiles_of(std::index_sequence<Rows...>) {
-  std::array<tile_function, most_rows + 1> made{};
-  ((made[Rows + 1] = &tile<static_cast<int>(Rows + 1), Width>), ...);
-  return made;
-}
-
-template <std::size_t... Widths>
-constexpr auto all_tiles(std::index_sequence<Widths...>) {
-  return std::array{tiles_of<static_cast<int>(Widths + 1)>(
-      std::make_index_sequence<static_cast<std::size_t>(tile_rows[Widths])>{})...};
-}
-
-constexpr auto tiles = all_tiles(std::make_index_sequence<widest_tile>{});
-
-// The same for any number of rows, in tiles of about the same height.
+// The same for any number of rows.
 void multiply(std::int64_t rows, const tile_sides& of, std::int64_t vectors, const destination& to,
               const upcoming& next) {
-  const auto& functions = tiles[static_cast<std::size_t>(vectors - 1)];
-  const auto count = (rows + tile_rows[vectors - 1] - 1) / tile_rows[vectors - 1];
-  for (std::int64_t i = 0; i < count; ++i) {
-    const auto first = rows * i / count;
-    auto sides = of;
-    sides.left += first * of.left_stride;
-    auto part = to;
-    part.out += first * to.stride;
-    if (to.residual != nullptr)
-      part.residual += first * to.stride;
-    auto soon = next;
-    soon.left += next.lines * i / count * line_floats;
-    soon.lines = next.lines * (i + 1) / count - next.lines * i / count;
-    soon.right += i * of.inner * next.right_step;
-    functions[static_cast<std::size_t>(rows * (i + 1) / count - first)](sides, part, soon);
-  }
+  const auto& functions = tiles<finished_tiles>[static_cast<std::size_t>(vectors - 1)];
+  for_each_tile(rows, vectors,
+                [&](std::int64_t i, std::int64_t count, std::int64_t first, std::int64_t height)
+                    HWY_ATTR {
+                      auto sides = of;
+                      sides.left += first * of.left_stride;
+                      auto part = to;
+                      part.out += first * to.stride;
+                      if (to.residual != nullptr)
+                        part.residual += first * to.stride;
+                      auto soon = next;
+                      soon.left += next.lines * i / count * line_floats;
+                      soon.lines = next.lines * (i + 1) / count - next.lines * i / count;
+                      soon.right += i * of.inner * next.right_step;
+                      functions[static_cast<std::size_t>(height)](sides, part, soon);
+                    });
 }
 
 /// A block of results that lies in scratch and belongs at (row, column) of the output.

@@ -2,7 +2,10 @@
 
 #include <hwy/highway.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #if defined(TROUPE_TILE_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef TROUPE_TILE_INL
@@ -24,6 +27,36 @@ inline constexpr std::int64_t tile_rows[widest_tile] = {12, 6};
 inline constexpr int widest_tile = 4;
 inline constexpr std::int64_t tile_rows[widest_tile] = {12, 12, 8, 6};
 #endif
+
+inline constexpr std::size_t most_tile_rows = 12;
+
+template <class Family, int Width, std::size_t... Rows>
+constexpr auto tiles_of_width(std::index_sequence<Rows...>) {
+  std::array<decltype(&Family::template tile<1, 1>), most_tile_rows + 1> made{};
+  ((made[Rows + 1] = &Family::template tile<static_cast<int>(Rows + 1), Width>), ...);
+  return made;
+}
+
+template <class Family, std::size_t... Widths>
+constexpr auto tiles_of(std::index_sequence<Widths...>) {
+  return std::array{tiles_of_width<Family, static_cast<int>(Widths + 1)>(
+      std::make_index_sequence<static_cast<std::size_t>(tile_rows[Widths])>{})...};
+}
+
+/// The functions `Family::tile<Rows, Width>`, by Width - 1 and by Rows.
+template <class Family>
+inline constexpr auto tiles = tiles_of<Family>(std::make_index_sequence<widest_tile>{});
+
+/// Cuts any number of rows into tiles of about the same height, for a width of `vectors`: calls
+/// `use(i, count, first, height)` for tile i of `count`, the rows from `first` on.
+template <class Use>
+HWY_INLINE void for_each_tile(std::int64_t rows, std::int64_t vectors, const Use& use) {
+  const auto count = (rows + tile_rows[vectors - 1] - 1) / tile_rows[vectors - 1];
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto first = rows * i / count;
+    use(i, count, first, rows * (i + 1) / count - first);
+  }
+}
 
 /// What of a product's two sides a tile reads: `inner` elements of each row on the left, as many
 /// rows of `Width` vectors on the right.
