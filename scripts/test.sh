@@ -2,7 +2,7 @@
 # Everything that has to hold, from a fresh clone: installs what is missing, builds, and runs the unit
 # tests, the end-to-end tests and the checks (sanitizers, fuzzers, install tree, format, includes, lint)
 # as one ctest run.
-#   scripts/test.sh            all of it: about half an hour on two cores from scratch
+#   scripts/test.sh            all of it: up to an hour on two cores from scratch, minutes with a compiler cache
 #   scripts/test.sh --quick    without the sanitizers, fuzzers and lint
 set -euo pipefail
 . "$(dirname "$0")/common.sh"

@@ -226,6 +226,18 @@ struct actor_fixture {
     tell<catalog_actor>(*shared, shared->catalog, unload_atom_v, load_request_ptr{gone});
   }
 
+  /// What the catalog says of every model.
+  std::vector<protocol::model_statistics> statistics() {
+    std::vector<protocol::model_statistics> seen;
+    query asked;
+    asked.of = query::what::statistics;
+    asked.statistics = [&](auto all) { seen = *all; };
+    tell<catalog_actor>(*shared, shared->catalog, query_atom_v,
+                        query_ptr{std::make_shared<query>(asked)});
+    scheduler.run();
+    return seen;
+  }
+
   void pass(duration time) {
     scheduler.advance_time(time);
     scheduler.run();

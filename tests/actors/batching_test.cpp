@@ -147,13 +147,7 @@ BOOST_AUTO_TEST_CASE(the_numbers_of_the_model_count_rows_and_batches) {
   infer("b", 2);
   work_once();
   work_once();
-  std::vector<protocol::model_statistics> seen;
-  query asked;
-  asked.of = query::what::statistics;
-  asked.statistics = [&](auto all) { seen = *all; };
-  tell<catalog_actor>(*shared, shared->catalog, query_atom_v,
-                      query_ptr{std::make_shared<query>(asked)});
-  scheduler.run();
+  const auto seen = statistics();
   BOOST_REQUIRE(seen.size() == 1u);
   BOOST_TEST(seen[0].inference_count == 3u);
   BOOST_TEST(seen[0].execution_count == 2u);

@@ -115,13 +115,7 @@ BOOST_AUTO_TEST_CASE(count_as_one_request) {
   infer_counting("big", 10);
   while (work_once()) {
   }
-  std::vector<protocol::model_statistics> seen;
-  query asked;
-  asked.of = query::what::statistics;
-  asked.statistics = [&](auto all) { seen = *all; };
-  tell<catalog_actor>(*shared, shared->catalog, query_atom_v,
-                      query_ptr{std::make_shared<query>(asked)});
-  scheduler.run();
+  const auto seen = statistics();
   BOOST_TEST(seen.at(0).inference_count == 10u);
   BOOST_TEST(seen[0].success.count == 1u);
   BOOST_TEST(seen[0].execution_count == 3u);
