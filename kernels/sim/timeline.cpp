@@ -44,6 +44,11 @@ bool virtual_timeline::step() {
   return fire_next(time_point::max());
 }
 
+std::optional<time_point> virtual_timeline::next() const {
+  const std::lock_guard lock{mutex_};
+  return waiting_.empty() ? std::nullopt : std::optional{waiting_.begin()->first};
+}
+
 std::size_t virtual_timeline::pending() const {
   const std::lock_guard lock{mutex_};
   return waiting_.size();

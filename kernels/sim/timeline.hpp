@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 namespace troupe::sim {
 
@@ -28,6 +29,8 @@ public:
   void advance(duration by);
   /// Moves to the next callback and fires it; false when none is left.
   bool step();
+  /// When the next callback is due.
+  [[nodiscard]] std::optional<time_point> next() const;
   /// Callbacks that wait.
   [[nodiscard]] std::size_t pending() const;
 

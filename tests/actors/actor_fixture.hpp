@@ -8,12 +8,8 @@
 //            preprocess       memory, storage (scheduled)
 
 #include "actors/hand_on.hpp"
-#include "actors/wiring.hpp"
+#include "actors/simulation/virtual_system.hpp"
 #include "tests/actors/fake_engine.hpp"
-
-#include <caf/actor_system.hpp>
-#include <caf/actor_system_config.hpp>
-#include <caf/scheduler/test_coordinator.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -25,22 +21,8 @@ namespace troupe::test {
 using namespace std::chrono_literals;
 using namespace troupe::actors;
 
-/// The scheduler's virtual time.
-class turned_clock final : public clock_source {
-public:
-  caf::scheduler::test_coordinator* of = nullptr;
-  time_point now() const noexcept override {
-    return of ? time_point{of->clock().now()} : time_point{};
-  }
-};
-
 struct actor_fixture {
-  actor_fixture()
-      : system(configured(config)),
-        scheduler(dynamic_cast<caf::scheduler::test_coordinator&>(system.scheduler())) {
-    scheduler.clock().current_time += 1h; // virtual time starts at zero; leave room before it
-    clock->of = &scheduler;
-    parts.clock = clock;
+  actor_fixture() {
     parts.devices = {device};
     work->while_running = [this] { run_for(*work); };
   }
@@ -48,9 +30,7 @@ struct actor_fixture {
   void run_for(const work_list& list) { scheduler.advance_time(list.cost.value_or(run_time)); }
 
   ~actor_fixture() {
-    caf::anon_send_exit(root, caf::exit_reason::user_shutdown);
-    root = nullptr;
-    scheduler.run();
+    world.stop();
     BOOST_TEST(shared->live->count() == 0u, "every request was answered");
     BOOST_TEST(shared->budget->requests() == 0u, "no unit was lost");
     BOOST_TEST(shared->budget->bytes() == 0u, "no unit was lost");
@@ -87,9 +67,7 @@ struct actor_fixture {
   }
 
   void boot() {
-    auto children = wire(shared, parts, {.detached = false, .storages = 1});
-    shared->offload = [](const std::function<void()>& computation) { computation(); };
-    for (auto& child : children) {
+    world.start(parts, [this](child_spec& child) {
       wired[child.id] = child.name;
       if (child.name.starts_with("memory") && memory == 0)
         memory = child.id;
@@ -98,9 +76,7 @@ struct actor_fixture {
                    "a child can tell its supervisor from its first step");
         return spawn(in);
       };
-    }
-    root = system.spawn(supervisor, shared, std::move(children));
-    scheduler.run();
+    });
   }
 
   void load(const model_spec& spec) {
@@ -251,26 +227,19 @@ struct actor_fixture {
     return at->second ? "ok" : std::string{to_string(at->second.error().code)};
   }
 
-  static caf::actor_system_config& configured(caf::actor_system_config& with) {
-    with.set("scheduler.policy", caf::atom("testing"));
-    return with;
-  }
-
   batching::priority_rules priorities; ///< of the model that `start` loads
   std::int64_t planned_up_to = 256;    ///< rows for which there is a plan from the beginning
   std::shared_ptr<work_list> work = std::make_shared<work_list>();
   std::shared_ptr<fake_device> device = std::make_shared<fake_device>(work);
   std::vector<std::shared_ptr<fake_device>> more; ///< devices beside `device`
-  std::shared_ptr<turned_clock> clock = std::make_shared<turned_clock>();
   std::map<std::string, response_part> answers;
-  commons_ptr shared = std::make_shared<commons>();
   stage_id memory = 0;                   ///< of the first device
   std::map<stage_id, std::string> wired; ///< who is there from the beginning
   system_parts parts;
-  caf::actor_system_config config;
-  caf::actor_system system;
-  caf::scheduler::test_coordinator& scheduler;
-  supervisor_actor root;
+  simulation::virtual_system world;
+  std::shared_ptr<const clock_source> clock = world.clock();
+  commons_ptr shared = world.shared();
+  caf::scheduler::test_coordinator& scheduler = world.scheduler();
 };
 
 inline const batching::policy latency = *batching::preset("latency");

@@ -125,8 +125,7 @@ BOOST_AUTO_TEST_CASE(a_stop_answers_what_is_queued_and_what_runs) {
   infer("queued");
   for (const auto& late : shared->live->all())
     late->fail_with(errc::unavailable, "stopping");
-  caf::anon_send_exit(root, caf::exit_reason::user_shutdown);
-  scheduler.run();
+  world.stop();
   BOOST_TEST(outcome("running") == "UNAVAILABLE");
   BOOST_TEST(outcome("queued") == "UNAVAILABLE");
 }
@@ -135,8 +134,7 @@ BOOST_AUTO_TEST_CASE(actors_that_end_answer_what_they_held) {
   start(latency);
   infer("running");
   infer("queued");
-  caf::anon_send_exit(root, caf::exit_reason::user_shutdown);
-  scheduler.run();
+  world.stop();
   BOOST_TEST(outcome("running") == "INTERNAL");
   BOOST_TEST(outcome("queued") == "INTERNAL");
 }
