@@ -2,9 +2,9 @@
 
 #include "actors/hand_on.hpp"
 #include "actors/served_model.hpp"
+#include "runtime/batching/join_rows.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -15,33 +15,13 @@ namespace {
 
 result<tensor> joined(const std::vector<std::optional<inference_response>>& parts,
                       std::size_t output) {
-  const auto& first = parts.front()->outputs[output];
-  tensor whole{first.value.type, first.value.dims, {}};
-  std::size_t bytes = 0;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const auto& value = parts[i]->outputs[output].value;
-    auto alike = value.dims;
-    if (!alike.empty() && !whole.dims.empty())
-      alike[0] = whole.dims[0];
-    if (value.type != whole.type || value.dims.empty() || alike != whole.dims)
-      return fail(errc::internal, "output \"{}\" of a split request: shapes {} and {} do not join",
-                  first.name,
-                  to_string(std::span<const std::int64_t>{whole.dims.data(), whole.dims.size()}),
-                  to_string(std::span<const std::int64_t>{value.dims.data(), value.dims.size()}));
-    if (i > 0)
-      whole.dims[0] += value.dims[0];
-    bytes += value.data.size();
-  }
-  auto block = allocate_aligned(std::max<std::size_t>(bytes, 1));
-  auto* to = block.get();
-  for (const auto& part : parts) {
-    const auto& data = part->outputs[output].value.data;
-    if (data.size() > 0)
-      std::memcpy(to, data.data(), data.size());
-    to += data.size();
-  }
-  const auto* data = block.get();
-  whole.data = {std::move(block), {data, bytes}};
+  std::vector<const tensor*> values;
+  for (const auto& part : parts)
+    values.push_back(&part->outputs[output].value);
+  auto whole = batching::join_rows(values);
+  if (!whole)
+    return fail(errc::internal, "output \"{}\" of a split request: {}",
+                parts.front()->outputs[output].name, whole.error().text);
   return whole;
 }
 
