@@ -105,6 +105,19 @@ convolution plan(const conv_geometry& conv, const fused_steps& fused) {
   return made;
 }
 
+// Filters that leave the cache take long to transform, longer than a plan for a new batch may: the
+// first plan decides for all that follow, unless the choice was measured for this shape.
+std::string better_direct(const kernel_spec& spec, const convolution& made,
+                          const weight_cache& weights, std::string_view form) {
+  const bool in_cache = made.conv.channels * made.conv.out_channels <= most_filters_in_cache;
+  if (!in_cache && spec.prefer.empty())
+    if (const auto pinned = weights.pinned_form(spec.inputs[1].constant.get()))
+      return *pinned == form ? "" : "the filters are packed for the direct sum already";
+  if (made.tiles() < (in_cache ? fewest_tiles : fewest_tiles_beyond_cache))
+    return fmt::format("only {} tiles of 4x4 outputs", made.tiles());
+  return {};
+}
+
 } // namespace
 
 made_kernel make_winograd_conv(const kernel_spec& spec, weight_cache& weights) {
@@ -120,14 +133,13 @@ made_kernel make_winograd_conv(const kernel_spec& spec, weight_cache& weights) {
   if (!fused)
     return tl::unexpected{fused.error()};
   auto made = plan(*conv, *fused);
-  const bool in_cache = conv->channels * conv->out_channels <= most_filters_in_cache;
-  if (made.tiles() < (in_cache ? fewest_tiles : fewest_tiles_beyond_cache))
-    return decline("only {} tiles of 4x4 outputs", made.tiles());
+  const auto form = fmt::format("winograd4x3:{}", vector_lanes());
+  if (auto reason = better_direct(spec, made, weights, form); !reason.empty())
+    return tl::unexpected{std::move(reason)};
   const auto bytes =
       static_cast<std::size_t>(products * conv->channels * made.panels.padded) * sizeof(float);
   auto packed = weights.find_or_pack(
-      spec.inputs[1].constant, fmt::format("winograd4x3:{}", vector_lanes()), bytes,
-      [&](std::span<std::byte> to) -> result<void> {
+      spec.inputs[1].constant, form, bytes, [&](std::span<std::byte> to) -> result<void> {
         transform_filters(made, elements_of<float>(spec.inputs[1].constant->data).data(),
                           reinterpret_cast<float*>(to.data()));
         return {};

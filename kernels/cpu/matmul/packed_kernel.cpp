@@ -37,19 +37,22 @@ tl::expected<tail, std::string> tail_of(const kernel_spec& spec, const packed_re
   return tail{bias, *fused};
 }
 
+std::string form_of(const packed_request& of, std::string_view form) {
+  return fmt::format("{}:{}", form, of.row_stride);
+}
+
 template <class Packing>
 tl::expected<shared_bytes, std::string> packed_by(weight_cache& weights, const packed_request& from,
                                                   const Packing& right, std::string_view form) {
-  auto packed =
-      weights.find_or_pack(from.right, fmt::format("{}:{}", form, from.row_stride),
-                           static_cast<std::size_t>(right.size()) * sizeof(float),
-                           [&](std::span<std::byte> to) -> result<void> {
-                             pack(right,
-                                  plain_matrix{elements_of<float>(from.right->data).data(),
-                                               from.row_stride, from.column_stride},
-                                  reinterpret_cast<float*>(to.data()));
-                             return {};
-                           });
+  auto packed = weights.find_or_pack(
+      from.right, form_of(from, form), static_cast<std::size_t>(right.size()) * sizeof(float),
+      [&](std::span<std::byte> to) -> result<void> {
+        pack(right,
+             plain_matrix{elements_of<float>(from.right->data).data(), from.row_stride,
+                          from.column_stride},
+             reinterpret_cast<float*>(to.data()));
+        return {};
+      });
   if (!packed)
     return tl::unexpected{packed.error().text};
   return *std::move(packed);
@@ -91,6 +94,18 @@ std::string unfit(const packed_request& wanted, const strassen::packing& right, 
   return {};
 }
 
+// A large weight takes longer to add up and pack than a plan for new rows may: the form it was
+// first packed in decides for all of them, unless the choice was measured.
+constexpr std::int64_t most_repacked = 128 * 1024; // elements
+
+bool packed_otherwise(const kernel_spec& spec, const weight_cache& weights,
+                      const packed_request& wanted, std::string_view form) {
+  if (!spec.prefer.empty() || wanted.inner * wanted.columns <= most_repacked)
+    return false;
+  const auto pinned = weights.pinned_form(wanted.right.get());
+  return pinned && *pinned != form_of(wanted, form);
+}
+
 } // namespace
 
 made_kernel make_packed_kernel(const kernel_spec& spec, weight_cache& weights,
@@ -129,10 +144,13 @@ made_kernel make_strassen_kernel(const kernel_spec& spec, weight_cache& weights,
   auto right = strassen::plan_packing(wanted.inner, wanted.columns);
   if (auto reason = unfit(wanted, right, spec.threads); !reason.empty())
     return tl::unexpected{std::move(reason)};
+  const auto form = fmt::format("strassen:{}", right.quarter.lanes);
+  if (packed_otherwise(spec, weights, wanted, form))
+    return decline("the right-hand side is packed for the plain product already");
   const auto then = tail_of(spec, wanted);
   if (!then)
     return tl::unexpected{then.error()};
-  auto packed = packed_by(weights, wanted, right, fmt::format("strassen:{}", right.quarter.lanes));
+  auto packed = packed_by(weights, wanted, right, form);
   if (!packed)
     return tl::unexpected{std::move(packed).error()};
   strassen::product made{std::move(right), then->fused, wanted.rows, wanted.rows / wanted.items};
