@@ -1,6 +1,7 @@
 // Which layouts the operators work on. An operator that is not listed needs its axes as written.
 
 #include "kernels/cpu/candidate.hpp"
+#include "kernels/cpu/quantize/scaled_bytes.hpp"
 
 #include <algorithm>
 #include <array>
@@ -24,6 +25,10 @@ constexpr std::array rules{
     rule_entry{"AveragePool", prefers},
     rule_entry{"GlobalAveragePool", prefers},
     rule_entry{"Resize", prefers},
+    rule_entry{"QLinearConv", prefers},
+    rule_entry{"QLinearAdd", follows},
+    rule_entry{"QuantizeLinear", follows},
+    rule_entry{"DequantizeLinear", follows},
     rule_entry{"BatchNormalization", follows},
     rule_entry{"Concat", follows},
     rule_entry{"Add", follows},
@@ -47,6 +52,16 @@ constexpr std::array rules{
     rule_entry{"Identity", follows},
 };
 
+// Bytes are left as they lie by what was not made for them.
+bool takes_types(const kernel_spec& spec) {
+  if (spec.op_type == "QuantizeLinear" || spec.op_type == "DequantizeLinear")
+    return scaling_of(spec).has_value();
+  const auto type = spec.outputs[0].type;
+  if (type == dtype::int8 || type == dtype::uint8)
+    return spec.op_type == "MaxPool" || spec.op_type.starts_with("QLinear");
+  return type == dtype::float32;
+}
+
 bool has_channels_and_space(const tensor_desc& desc) {
   return desc.dims.size() >= 3 && desc.dims.size() <= 4;
 }
@@ -54,11 +69,11 @@ bool has_channels_and_space(const tensor_desc& desc) {
 } // namespace
 
 layout_rule layouts_for(const kernel_spec& spec) {
-  if (!spec.domain.empty())
+  if (!spec.domain.empty() && spec.op_type != "QLinearAdd")
     return layout_rule::row_major_only;
   const auto* known = std::ranges::find(rules, spec.op_type, &rule_entry::op_type);
   if (known == rules.end() || spec.outputs.empty() || !has_channels_and_space(spec.outputs[0])
-      || spec.outputs[0].type != dtype::float32)
+      || !takes_types(spec))
     return layout_rule::row_major_only;
   // A second output (indices of MaxPool, statistics) speaks of positions in the axes as written.
   if (spec.outputs.size() > 1 && (spec.outputs_wanted.size() < 2 || spec.outputs_wanted[1]))

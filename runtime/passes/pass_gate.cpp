@@ -16,6 +16,9 @@ namespace {
 constexpr std::array once{
     pass{"remove_no_ops", remove_no_ops},
     pass{"fold_qdq", fold_qdq},
+    pass{"fold_qdq_moves", fold_qdq_moves},
+    pass{"fold_qdq_products", fold_qdq_products},
+    pass{"fold_qdq_sums", fold_qdq_sums},
     pass{"fold_constants", fold_constants},
     pass{"merge_common_nodes", merge_common_nodes},
     pass{"find_layer_normalization", find_layer_normalization},

@@ -1,5 +1,7 @@
 #include "tests/kernels/op_case.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 using troupe::dtype;
@@ -151,4 +153,80 @@ BOOST_AUTO_TEST_CASE(products_with_a_constant_weight_are_exact_in_every_candidat
       .input<std::uint8_t>({}, {131})
       .input<std::int8_t>({columns}, zeros)
       .check<std::int32_t>({rows, columns}, expected);
+}
+
+BOOST_AUTO_TEST_CASE(one_constant_scale_is_applied_in_every_layout) {
+  using troupe::layout;
+  constexpr float nothing = std::numeric_limits<float>::quiet_NaN();
+  floats x;
+  bytes quantised;
+  floats back;
+  for (int i = 0; i < 2 * 3 * 5 * 7; ++i) { // no whole number of vectors
+    x.push_back(static_cast<float>(i - 100) * 0.75F);
+    quantised.push_back(
+        static_cast<std::uint8_t>(std::clamp(std::nearbyint((i - 100) * 0.375) + 30, 0.0, 255.0)));
+    back.push_back(static_cast<float>(quantised.back() - 30) * 2.0F);
+  }
+  for (const auto format : {layout::row_major, layout::channels_last}) {
+    op_case{"QuantizeLinear", 13}
+        .in_layout(format, format)
+        .input<float>({2, 3, 5, 7}, x)
+        .input<float>({}, {2}, true)
+        .input<std::uint8_t>({}, {30}, true)
+        .check<std::uint8_t>({2, 3, 5, 7}, quantised);
+    op_case{"DequantizeLinear", 13}
+        .in_layout(format, format)
+        .input<std::uint8_t>({2, 3, 5, 7}, quantised)
+        .input<float>({}, {2}, true)
+        .input<std::uint8_t>({}, {30}, true)
+        .check<float>({2, 3, 5, 7}, back);
+  }
+  op_case{"QuantizeLinear", 13}
+      .input<float>({5}, {nothing, 1e30F, -1e30F, 0.5F, 1.5F})
+      .input<float>({}, {1}, true)
+      .input<std::int8_t>({}, {3}, true)
+      .check<std::int8_t>({5}, {-128, 127, -128, 3, 5});
+}
+
+BOOST_AUTO_TEST_CASE(quantised_sums_round_within_their_bounds) {
+  const auto sum = [](std::int64_t lowest) {
+    op_case added{"QLinearAdd", 1};
+    added.in_domain("troupe").attribute("troupe.lowest_byte", lowest);
+    return added;
+  };
+  bytes a;
+  sbytes b;
+  bytes y;
+  for (int i = 0; i < 75; ++i) {
+    a.push_back(static_cast<std::uint8_t>(i * 29 % 256));
+    b.push_back(static_cast<std::int8_t>(i * 53 % 256 - 128));
+    const auto real = (a.back() - 20) * 0.5 + (b.back() + 4) * 0.25;
+    y.push_back(
+        static_cast<std::uint8_t>(std::clamp(std::nearbyint(real / 1.03) + 77, 60.0, 255.0)));
+  }
+  sum(60)
+      .input<std::uint8_t>({3, 25}, a)
+      .input<float>({}, {0.5F}, true)
+      .input<std::uint8_t>({}, {20}, true)
+      .input<std::int8_t>({3, 25}, b)
+      .input<float>({}, {0.25F}, true)
+      .input<std::int8_t>({}, {-4}, true)
+      .input<float>({}, {1.03F}, true)
+      .input<std::uint8_t>({}, {77}, true)
+      .check<std::uint8_t>({3, 25}, y);
+}
+
+BOOST_AUTO_TEST_CASE(quantised_products_of_a_layer_take_weights_by_columns) {
+  op_case{"QLinearGemm", 1}
+      .in_domain("troupe")
+      .input<std::uint8_t>({2, 3}, {10, 11, 12, 13, 9, 8})
+      .input<float>({}, {0.5F}, true)
+      .input<std::uint8_t>({}, {10}, true)
+      .input<std::int8_t>({2, 3}, {1, 2, 3, -4, -5, -6}, true)
+      .input<float>({2}, {2, 4}, true)
+      .input<std::int8_t>({}, {0}, true)
+      .input<float>({}, {1}, true)
+      .input<std::uint8_t>({}, {100}, true)
+      .input<std::int32_t>({2}, {5, -7}, true)
+      .check<std::uint8_t>({2, 2}, {113, 52, 100, 96});
 }

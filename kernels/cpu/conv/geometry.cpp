@@ -9,11 +9,24 @@ tl::expected<conv_geometry, std::string> conv_geometry_of(const kernel_spec& spe
   if (spec.inputs.size() < 2 || spec.outputs.empty())
     return decline("expected an input, weights and an output");
   const auto& input = spec.inputs[0].desc;
-  const auto& weights = spec.inputs[1];
-  const auto& output = spec.outputs[0];
-  if (input.type != dtype::float32 || weights.desc.type != dtype::float32
-      || output.type != dtype::float32)
+  if (input.type != dtype::float32 || spec.inputs[1].desc.type != dtype::float32
+      || spec.outputs[0].type != dtype::float32)
     return decline("only FP32, found {}", to_string(input.type));
+  auto conv = conv_geometry_of(spec, spec.inputs[1], transposed);
+  if (!conv)
+    return conv;
+  conv->has_bias = spec.inputs.size() > 2 && spec.inputs[2].present;
+  for (const auto& step : spec.post_ops)
+    if ((step.kind == post_op_kind::add || step.kind == post_op_kind::multiply)
+        && step.operand == 2)
+      conv->has_bias = false; // the third input is a post-op's
+  return conv;
+}
+
+tl::expected<conv_geometry, std::string> conv_geometry_of(const kernel_spec& spec,
+                                                          const operand& weights, bool transposed) {
+  const auto& input = spec.inputs[0].desc;
+  const auto& output = spec.outputs[0];
   const auto rank = input.dims.size();
   if (rank < 3 || rank > 4 || weights.desc.dims.size() != rank || output.dims.size() != rank)
     return decline("only 1-D and 2-D, found an input of {}", to_string(input.dims));
@@ -44,11 +57,6 @@ tl::expected<conv_geometry, std::string> conv_geometry_of(const kernel_spec& spe
   if (output.dims[0] != conv.batch || output.dims[1] != conv.out_channels
       || output.dims.back() != conv.x.output || (rank == 4 && output.dims[2] != conv.y.output))
     return decline("the output of {} does not follow from the attributes", to_string(output.dims));
-  conv.has_bias = spec.inputs.size() > 2 && spec.inputs[2].present;
-  for (const auto& step : spec.post_ops)
-    if ((step.kind == post_op_kind::add || step.kind == post_op_kind::multiply)
-        && step.operand == 2)
-      conv.has_bias = false; // the third input is a post-op's
   return conv;
 }
 

@@ -5,7 +5,7 @@
 
 namespace troupe::cpu {
 
-/// A float32 convolution (or transposed convolution) with everything spelled out; a 1-D one has a
+/// A convolution (or transposed convolution) with everything spelled out; a 1-D one has a
 /// first spatial axis of size 1.
 struct conv_geometry {
   std::int64_t batch = 0;
@@ -21,6 +21,10 @@ struct conv_geometry {
 /// or sizes that disagree.
 [[nodiscard]] tl::expected<conv_geometry, std::string> conv_geometry_of(const kernel_spec& spec,
                                                                         bool transposed);
+
+/// The same for any types and with the given weights; `has_bias` is left false.
+[[nodiscard]] tl::expected<conv_geometry, std::string>
+conv_geometry_of(const kernel_spec& spec, const operand& weights, bool transposed);
 
 /// Whether each output reads exactly the input of its own position.
 [[nodiscard]] bool is_pointwise(const conv_geometry& conv) noexcept;

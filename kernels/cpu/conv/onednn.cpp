@@ -2,7 +2,7 @@
 // fast as in blocked layouts (docs/decisions/0004-activation-layout.md).
 
 #include "kernels/cpu/onednn.hpp"
-#include "kernels/cpu/conv/geometry.hpp"
+#include "kernels/cpu/conv/onednn_conv.hpp"
 #include "kernels/cpu/onednn_kernels.hpp"
 
 namespace troupe::cpu {
@@ -10,57 +10,6 @@ namespace {
 
 using namespace onednn;
 using primitive_desc = dnnl::convolution_forward::primitive_desc;
-
-struct conv_memory {
-  memory_desc source;
-  memory_desc weights; ///< as packed
-  memory_desc plain;   ///< as the model has them
-  memory_desc bias;
-  memory_desc destination;
-};
-
-conv_memory describe(const conv_geometry& conv, format activations) {
-  conv_memory memory;
-  memory.source = dense({conv.batch, conv.channels, conv.y.input, conv.x.input}, activations);
-  memory.destination =
-      dense({conv.batch, conv.out_channels, conv.y.output, conv.x.output}, activations);
-  if (conv.has_bias)
-    memory.bias = dense({conv.out_channels}, format::a);
-  dnnl::memory::dims dims{conv.out_channels / conv.groups, conv.channels / conv.groups,
-                          conv.y.kernel, conv.x.kernel};
-  if (conv.groups > 1)
-    dims.insert(dims.begin(), conv.groups);
-  memory.weights = dense(dims, format::any);
-  memory.plain = dense(dims, conv.groups > 1 ? format::goihw : format::oihw);
-  return memory;
-}
-
-// oneDNN counts the dilation that is not there, and the padding that the last window really uses.
-primitive_desc create(const conv_geometry& conv, const conv_memory& memory,
-                      const dnnl::primitive_attr& attributes) {
-  const auto kind = dnnl::prop_kind::forward_inference;
-  const auto algorithm = dnnl::algorithm::convolution_direct;
-  const dnnl::memory::dims strides{conv.y.stride, conv.x.stride};
-  const dnnl::memory::dims dilations{conv.y.dilation - 1, conv.x.dilation - 1};
-  const dnnl::memory::dims begin{conv.y.pad_begin, conv.x.pad_begin};
-  const dnnl::memory::dims end{conv.y.pad_end, conv.x.pad_end};
-  const dnnl::convolution_forward::desc desc =
-      conv.has_bias ? dnnl::convolution_forward::desc{kind,          algorithm,
-                                                      memory.source, memory.weights,
-                                                      memory.bias,   memory.destination,
-                                                      strides,       dilations,
-                                                      begin,         end}
-                    : dnnl::convolution_forward::desc{kind,
-                                                      algorithm,
-                                                      memory.source,
-                                                      memory.weights,
-                                                      memory.destination,
-                                                      strides,
-                                                      dilations,
-                                                      begin,
-                                                      end};
-  return {desc, attributes, cpu_engine()};
-}
 
 bool is_fast(const attempted<primitive_desc>& made, bool gemm_too) {
   if (!made)
@@ -71,7 +20,7 @@ bool is_fast(const attempted<primitive_desc>& made, bool gemm_too) {
 
 made_kernel make_conv(const kernel_spec& spec, weight_cache& weights, const conv_geometry& conv,
                       format activations, bool gemm_too) {
-  auto memory = describe(conv, activations);
+  auto memory = describe_conv(conv, activations);
   const auto fused = fuse(spec, {}, memory.destination, beside_channels);
   if (!fused)
     return tl::unexpected{fused.error()};
@@ -80,10 +29,10 @@ made_kernel make_conv(const kernel_spec& spec, weight_cache& weights, const conv
   if (const auto pinned = pinned_layout(weights, constant.get(), memory.weights)) {
     auto as_pinned = memory;
     as_pinned.weights = *pinned;
-    chosen = attempt([&] { return create(conv, as_pinned, fused->attributes); });
+    chosen = attempt([&] { return create_conv(conv, as_pinned, fused->attributes); });
   }
   if (!is_fast(chosen, gemm_too))
-    chosen = attempt([&] { return create(conv, memory, fused->attributes); });
+    chosen = attempt([&] { return create_conv(conv, memory, fused->attributes); });
   if (!chosen)
     return tl::unexpected{chosen.error()};
   const std::string name = chosen->impl_info_str();

@@ -1,11 +1,13 @@
 // Convolutions of 8-bit integers: sums in INT32, or scaled to 8 bits again. Padding is the input's
 // zero point. ONNX: ConvInteger-10, QLinearConv-10.
 
+#include "kernels/cpu/integer_conv/qlinear_conv.hpp"
 #include "kernels/cpu/kernel_function.hpp"
 #include "kernels/cpu/parallel.hpp"
 #include "kernels/cpu/quantize/quantize.hpp"
 #include "kernels/cpu/quantized_kernels.hpp"
 #include "kernels/cpu/spatial.hpp"
+#include "kernels/op/byte_bounds.hpp"
 
 #include <array>
 
@@ -86,8 +88,9 @@ void sum_row(const integer_conv& conv, const kernel_args& args, const output_row
           static_cast<std::int16_t>(w[conv.weights.offset(row.channel, c, tap)] - w_zero);
       const auto* row_of_x =
           x + conv.input.offset(row.image, first_channel + c, {from[0], from[1], 0});
+      const auto apart = conv.input.strides[2];
       if (left < right)
-        add_tap(row_of_x + from[2], stride, factor, x_zero, left, right, sums);
+        add_tap(row_of_x + from[2] * apart, stride * apart, factor, x_zero, left, right, sums);
     }
   });
 }
@@ -109,8 +112,9 @@ void for_each_row_tile(const integer_conv& conv, const kernel_args& args, int th
                 conv, args, row, at, width, sums.data());
           });
         });
-        store(row, index * conv.output.sizes[2] + at,
-              std::span<const std::int32_t>{sums.data(), static_cast<std::size_t>(width)});
+        const auto to =
+            conv.output.offset(row.image, row.channel, {row.place[0], row.place[1], at});
+        store(row, to, std::span<const std::int32_t>{sums.data(), static_cast<std::size_t>(width)});
       }
     }
   });
@@ -120,7 +124,7 @@ using read_conv = tl::expected<integer_conv, std::string>;
 
 read_conv integer_conv_of(const kernel_spec& spec, std::size_t x, std::size_t w, std::size_t x_zero,
                           std::size_t w_zero) {
-  if (auto why = not_row_major(spec))
+  if (auto why = not_strided(spec))
     return decline("{}", *why);
   for (const auto input : {x, w})
     if (!visit_byte(spec.inputs[input].desc.type, [](auto) {}))
@@ -162,9 +166,6 @@ read_conv integer_conv_of(const kernel_spec& spec, std::size_t x, std::size_t w,
   return made;
 }
 
-// Inputs of QLinearConv.
-enum qlinear : std::size_t { x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, bias };
-
 } // namespace
 
 made_kernel make_reference_conv_integer(const kernel_spec& spec, weight_cache&) {
@@ -175,12 +176,14 @@ made_kernel make_reference_conv_integer(const kernel_spec& spec, weight_cache&) 
     auto* y = args.outputs[0].as<std::int32_t>();
     for_each_row_tile(conv, args, threads,
                       [&](const output_row&, std::int64_t at, std::span<const std::int32_t> sums) {
-                        std::copy(sums.begin(), sums.end(), y + at);
+                        for (std::size_t j = 0; j < sums.size(); ++j)
+                          y[at + static_cast<std::int64_t>(j) * conv.output.strides[2]] = sums[j];
                       });
   });
 }
 
 made_kernel make_reference_qlinear_conv(const kernel_spec& spec, weight_cache&) {
+  using namespace qlinear_conv;
   auto conv = integer_conv_of(spec, x, w, x_zero, w_zero);
   if (!conv)
     return tl::unexpected{std::move(conv).error()};
@@ -202,12 +205,15 @@ made_kernel make_reference_qlinear_conv(const kernel_spec& spec, weight_cache&) 
   visit_byte(spec.outputs[0].type, [&](auto tag) {
     using element = typename decltype(tag)::type;
     made = make_kernel({}, [conv = *conv, per_channel = scales != 1,
+                            within = byte_bounds::of(*spec.attributes, spec.outputs[0].type),
                             threads = spec.threads](const kernel_args& args) {
       auto* y = args.outputs[0].as<element>();
       const auto* by = args.inputs[w_scale].as<const float>();
       const auto from = *args.inputs[x_scale].as<const float>();
       const auto to = *args.inputs[y_scale].as<const float>();
-      const auto zero = static_cast<float>(integer_at(args.inputs[y_zero], 0));
+      const auto zero = integer_at(args.inputs[y_zero], 0);
+      const auto low = static_cast<float>(within.lowest - zero);
+      const auto high = static_cast<float>(within.highest - zero);
       for_each_row_tile(
           conv, args, threads,
           [&](const output_row& row, std::int64_t at, std::span<const std::int32_t> sums) {
@@ -215,12 +221,19 @@ made_kernel make_reference_qlinear_conv(const kernel_spec& spec, weight_cache&) 
             const auto addend =
                 has_data(args, bias) ? integer_at(args.inputs[bias], row.channel) : 0;
             for (std::size_t j = 0; j < sums.size(); ++j)
-              y[at + static_cast<std::int64_t>(j)] =
-                  quantized<element>(static_cast<float>(sums[j] + addend) * scale, zero);
+              y[at + static_cast<std::int64_t>(j) * conv.output.strides[2]] =
+                  static_cast<element>(static_cast<std::int32_t>(rounded_between(
+                                           static_cast<float>(sums[j] + addend) * scale, low, high))
+                                       + zero);
           });
     });
   });
   return made;
+}
+
+made_kernel make_reference_qlinear_gemm(const kernel_spec& spec, weight_cache& weights) {
+  return qlinear_conv::with_positions(
+      spec, [&](const kernel_spec& wide) { return make_reference_qlinear_conv(wide, weights); });
 }
 
 } // namespace troupe::cpu

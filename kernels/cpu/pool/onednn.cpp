@@ -32,13 +32,28 @@ tl::expected<window, std::string> window_of(const kernel_spec& spec, bool global
   return *std::move(declared);
 }
 
+std::optional<dnnl::memory::data_type> type_of(const kernel_spec& spec) {
+  using data_type = dnnl::memory::data_type;
+  const auto type = spec.inputs[0].desc.type;
+  const bool max = spec.op_type == "MaxPool" && spec.post_ops.empty();
+  if (spec.outputs[0].type != type)
+    return std::nullopt;
+  switch (type) {
+    case dtype::float32: return data_type::f32;
+    case dtype::uint8: return max ? std::optional{data_type::u8} : std::nullopt;
+    case dtype::int8: return max ? std::optional{data_type::s8} : std::nullopt;
+    default: return std::nullopt;
+  }
+}
+
 } // namespace
 
 made_kernel make_onednn_pool(const kernel_spec& spec, weight_cache&) {
   const auto& input = spec.inputs[0].desc;
   const auto& output = spec.outputs[0];
-  if (input.type != dtype::float32 || output.type != dtype::float32)
-    return decline("only FP32, found {}", to_string(input.type));
+  const auto type = type_of(spec);
+  if (!type)
+    return decline("only FP32, and bytes for a maximum, found {}", to_string(input.type));
   if (input.dims.size() < 3 || input.dims.size() > 4 || output.dims.size() != input.dims.size())
     return decline("only 1-D and 2-D, found an input of {}", to_string(input.dims));
   if (output.elements() == 0 || input.elements() == 0)
@@ -65,8 +80,9 @@ made_kernel make_onednn_pool(const kernel_spec& spec, weight_cache&) {
   const auto kind = max           ? dnnl::algorithm::pooling_max
                     : include_pad ? dnnl::algorithm::pooling_avg_include_padding
                                   : dnnl::algorithm::pooling_avg_exclude_padding;
-  const auto source = dense({input.dims[0], input.dims[1], y.input, x.input}, format::nhwc);
-  const auto destination = dense({input.dims[0], input.dims[1], y.output, x.output}, format::nhwc);
+  const memory_desc source{{input.dims[0], input.dims[1], y.input, x.input}, *type, format::nhwc};
+  const memory_desc destination{
+      {input.dims[0], input.dims[1], y.output, x.output}, *type, format::nhwc};
   const auto fused = fuse(spec, {}, destination, beside_channels);
   if (!fused)
     return tl::unexpected{fused.error()};

@@ -96,7 +96,11 @@ void dequantize_rows(const kernel_args& args, const scale_places& places, std::i
 
 // What both operators ask of their inputs.
 tl::expected<scale_places, std::string> checked_places(const kernel_spec& spec) {
-  if (auto why = not_row_major(spec))
+  const auto& scale = spec.inputs[1].desc.dims;
+  const bool same_layout = spec.inputs[0].desc.format == spec.outputs[0].format
+                           && spec.attributes->integer("block_size", 0) == 0
+                           && element_count(scale) == 1 && scale.size() <= 1;
+  if (auto why = same_layout ? not_strided(spec) : not_row_major(spec))
     return decline("{}", *why);
   if (!visit_real(spec.inputs[1].desc.type, [](auto) {}))
     return decline("scale of {}: FP32, FP16 or BF16 expected", to_string(spec.inputs[1].desc.type));

@@ -10,8 +10,10 @@ namespace troupe::cpu {
 
 namespace {
 
-constexpr std::array quantize_linear{candidate{"reference", make_reference_quantize_linear}};
-constexpr std::array dequantize_linear{candidate{"reference", make_reference_dequantize_linear}};
+constexpr std::array quantize_linear{candidate{"highway", make_highway_quantize_linear},
+                                     candidate{"reference", make_reference_quantize_linear}};
+constexpr std::array dequantize_linear{candidate{"highway", make_highway_dequantize_linear},
+                                       candidate{"reference", make_reference_dequantize_linear}};
 constexpr std::array dynamic_quantize_linear{
     candidate{"reference", make_reference_dynamic_quantize_linear}};
 constexpr std::array matmul_integer{candidate{"onednn", make_onednn_matmul_integer},
@@ -19,7 +21,15 @@ constexpr std::array matmul_integer{candidate{"onednn", make_onednn_matmul_integ
 constexpr std::array qlinear_matmul{candidate{"onednn", make_onednn_qlinear_matmul},
                                     candidate{"reference", make_reference_qlinear_matmul}};
 constexpr std::array conv_integer{candidate{"reference", make_reference_conv_integer}};
-constexpr std::array qlinear_conv{candidate{"reference", make_reference_qlinear_conv}};
+constexpr std::array qlinear_conv{
+    candidate{"onednn", make_onednn_qlinear_conv},
+    candidate{"onednn:gemm", make_onednn_qlinear_conv_by_gemm},
+    candidate{"reference", make_reference_qlinear_conv},
+};
+constexpr std::array qlinear_gemm{candidate{"onednn", make_onednn_qlinear_gemm},
+                                  candidate{"reference", make_reference_qlinear_gemm}};
+constexpr std::array qlinear_add{candidate{"highway", make_highway_qlinear_add},
+                                 candidate{"reference", make_reference_qlinear_add}};
 
 constexpr std::array operators{
     operator_entry{"", "QuantizeLinear", quantize_linear, 2},
@@ -29,6 +39,8 @@ constexpr std::array operators{
     operator_entry{"", "QLinearMatMul", qlinear_matmul, 8},
     operator_entry{"", "ConvInteger", conv_integer, 2},
     operator_entry{"", "QLinearConv", qlinear_conv, 8},
+    operator_entry{"troupe", "QLinearAdd", qlinear_add, 8},
+    operator_entry{"troupe", "QLinearGemm", qlinear_gemm, 8},
 };
 
 } // namespace

@@ -94,6 +94,30 @@ result<void> infer_qlinear_conv(inference& at) {
   return {};
 }
 
+// a + b, quantised: fold_qdq_sums makes it.
+result<void> infer_qlinear_add(inference& at) {
+  const auto* dims = at.dims(0);
+  at.set(0, at.type(7), dims ? std::optional{*dims} : std::nullopt);
+  return {};
+}
+
+// x [rows, inner] by w [columns, inner]: fold_qdq_products makes it.
+result<void> infer_qlinear_gemm(inference& at) {
+  const auto* x = at.dims(0);
+  const auto* w = at.dims(3);
+  if (x == nullptr || w == nullptr) {
+    at.set(0, at.type(7), at.unknown(2));
+    return {};
+  }
+  for (const std::size_t input : {0U, 3U})
+    if (auto good = at.expect_rank(input, 2); !good)
+      return good;
+  if (auto good = at.expect_size(3, 1, (*x)[1]); !good)
+    return good;
+  at.set(0, at.type(7), symbolic_shape{(*x)[0], (*w)[0]});
+  return {};
+}
+
 constexpr std::array rules{
     infer_entry{"ConvInteger", 2, 4, 1, infer_conv_integer},
     infer_entry{"DequantizeLinear", 2, 3, 1, infer_dequantize},
@@ -102,6 +126,8 @@ constexpr std::array rules{
     infer_entry{"QLinearConv", 8, 9, 1, infer_qlinear_conv},
     infer_entry{"QLinearMatMul", 8, 8, 1, infer_qlinear_matmul},
     infer_entry{"QuantizeLinear", 2, 3, 1, infer_quantize},
+    infer_entry{"QLinearAdd", 8, 8, 1, infer_qlinear_add, "troupe"},
+    infer_entry{"QLinearGemm", 8, 9, 1, infer_qlinear_gemm, "troupe"},
 };
 
 } // namespace

@@ -56,6 +56,16 @@ row_axis qlinear_matmul(const row_step& at) {
   return product(at, 3, left);
 }
 
+row_axis qlinear_add(const row_step& at) {
+  constexpr std::array<std::size_t, 6> parameters{1, 2, 4, 5, 6, 7};
+  for (const auto input : parameters)
+    if (auto why = unless_shared(at, input))
+      return rows_mix(std::move(*why));
+  const std::array inputs{at.inputs[0], at.inputs[3]};
+  const std::array states{at.states[0], at.states[3]};
+  return broadcast_rows(inputs, states, at.rank(0));
+}
+
 constexpr std::array rules{
     row_entry{"ConvInteger", per_image_rows},
     row_entry{"DequantizeLinear", scales},
@@ -64,6 +74,8 @@ constexpr std::array rules{
     row_entry{"QLinearConv", per_image_rows},
     row_entry{"QLinearMatMul", qlinear_matmul},
     row_entry{"QuantizeLinear", scales},
+    row_entry{"QLinearAdd", qlinear_add, "troupe"},
+    row_entry{"QLinearGemm", per_image_rows, "troupe"},
 };
 
 } // namespace
