@@ -1,3 +1,4 @@
+#include "kernels/cpu/matmul/packed_product.hpp"
 #include "tests/kernels/pointwise_case.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -18,7 +19,17 @@ std::string reason_of(const kernel_case& node) {
   return candidate_runner{node}.run(0, weights).reason;
 }
 
-BOOST_AUTO_TEST_SUITE(strassen_product)
+// With narrow register tiles the kernel declines everything, and there is nothing to test but that.
+boost::test_tools::assertion_result tiles_are_wide(boost::unit_test::test_unit_id) {
+  return cpu::packed_product::best_vectors().wide >= 4;
+}
+
+BOOST_AUTO_TEST_CASE(narrow_register_tiles_leave_it_to_the_plain_product) {
+  const bool declines = reason_of(matmul_of(96, 256, 256)) == "register tiles are too narrow";
+  BOOST_TEST(declines == (cpu::packed_product::best_vectors().wide < 4));
+}
+
+BOOST_AUTO_TEST_SUITE(strassen_product, *boost::unit_test::precondition(tiles_are_wide))
 
 // The last block of rows may be anything from half a block to one and a half, odd or even.
 BOOST_AUTO_TEST_CASE(products_of_any_size_agree_with_the_reference) {
