@@ -5,7 +5,6 @@
 namespace troupe::tests {
 namespace {
 
-// Large enough that the candidate takes it.
 kernel_case node_of(std::int64_t batch, std::int64_t channels, std::int64_t height,
                     std::int64_t width, std::int64_t kernel,
                     const std::vector<std::int64_t>& strides,

@@ -7,11 +7,6 @@
 namespace troupe::cpu {
 namespace {
 
-// What a second-level cache may hold. Below it oneDNN's kernel is as fast or faster; above, reading
-// ahead pays. With strides few inputs are shared between outputs, and it pays later.
-constexpr std::int64_t smallest_input = 256 * 1024; // floats
-constexpr std::int64_t smallest_strided_input = 2 * 1024 * 1024;
-
 std::string unsuitable(const conv_geometry& conv) {
   if (conv.groups != conv.channels || conv.out_channels != conv.channels)
     return "not depthwise";
@@ -20,10 +15,6 @@ std::string unsuitable(const conv_geometry& conv) {
     return "the window is not 3x3 or 5x5 with a stride of 1 or 2 along a row";
   if (conv.channels < depthwise::vector_lanes())
     return fmt::format("fewer than {} channels", depthwise::vector_lanes());
-  const bool strided = conv.y.stride > 1 || conv.x.stride > 1;
-  const auto smallest = strided ? smallest_strided_input : smallest_input;
-  if (conv.batch * conv.channels * conv.y.input * conv.x.input < smallest)
-    return "the input is not large enough to leave the cache";
   return {};
 }
 

@@ -10,8 +10,7 @@ namespace troupe::cpu {
 /// 3x3 windows of stride 1 with at least 16 channels on both sides.
 made_kernel make_winograd_conv(const kernel_spec& spec, weight_cache& weights);
 
-/// One filter per channel, 3x3 or 5x5, a row's stride 1 or 2, at least a vector of channels, an
-/// input larger than the caches nearby.
+/// One filter per channel, 3x3 or 5x5, a row's stride 1 or 2, at least a vector of channels.
 made_kernel make_depthwise_conv(const kernel_spec& spec, weight_cache& weights);
 
 /// A 1x1 window with a stride, by Strassen's scheme on the positions it reads.

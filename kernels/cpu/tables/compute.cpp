@@ -17,14 +17,13 @@ namespace {
 constexpr auto fused = post_ops_by::kernel;
 
 constexpr std::array conv{
-    candidate{"depthwise", make_depthwise_conv, fused},
     candidate{"winograd", make_winograd_conv, fused},
     candidate{"strassen", make_strassen_pointwise_conv, fused},
     candidate{"strassen:strided", make_strided_pointwise_conv, fused},
     candidate{"onednn:pointwise", make_onednn_pointwise_conv, fused},
-    candidate{"packed", make_packed_pointwise_conv, fused},
     candidate{"onednn", make_onednn_conv, fused},
-    candidate{"depthwise", make_depthwise_conv},
+    candidate{"packed", make_packed_pointwise_conv, fused},
+    candidate{"depthwise", make_depthwise_conv, fused},
     candidate{"winograd", make_winograd_conv},
     candidate{"onednn:pointwise", make_onednn_pointwise_conv},
     candidate{"onednn", make_onednn_conv},
