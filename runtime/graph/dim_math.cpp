@@ -45,15 +45,21 @@ dim joined(std::vector<dim> parts, std::int64_t number, std::int64_t neutral, ch
   return symbols.derived_dim(key, "(" + label + ")", parts);
 }
 
-// Numbers multiplied, symbols collected.
-result<std::pair<wide, std::vector<dim>>> factors(std::span<const dim> sizes) {
+// Numbers multiplied, symbols collected; a symbol that is a product counts as its factors.
+result<std::pair<wide, std::vector<dim>>> factors(std::span<const dim> sizes,
+                                                  const graph& symbols) {
   std::pair<wide, std::vector<dim>> found{1, {}};
+  const auto take = [&](std::span<const dim> of) {
+    for (const auto& size : of)
+      if (!size.known())
+        found.second.push_back(size);
+      else if (found.first *= size.size(); found.first > largest_size)
+        return false;
+    return true;
+  };
   for (const auto& size : sizes) {
-    if (!size.known())
-      found.second.push_back(size);
-    else
-      found.first *= size.size();
-    if (found.first > largest_size)
+    const auto* parts = size.known() ? nullptr : symbols.product_of(size.symbol());
+    if (!take(parts == nullptr ? std::span{&size, 1} : std::span{*parts}))
       return fail(errc::invalid_argument, "more than {} elements result", largest_size);
   }
   return found;
@@ -109,18 +115,24 @@ result<symbolic_shape> broadcast(std::span<const dim> left, std::span<const dim>
 }
 
 result<dim> product(std::span<const dim> sizes, graph& symbols) {
-  auto found = factors(sizes);
+  auto found = factors(sizes, symbols);
   if (!found)
     return propagate(found);
   if (found->second.empty() || found->first == 0)
     return sized(found->first);
-  return joined(std::move(found->second), static_cast<std::int64_t>(found->first), 1, '*', symbols);
+  const auto number = static_cast<std::int64_t>(found->first);
+  const auto made = joined(found->second, number, 1, '*', symbols);
+  if (found->second.size() > 1 || number != 1) {
+    found->second.emplace_back(number);
+    symbols.note_product(made, std::move(found->second));
+  }
+  return made;
 }
 
 result<std::optional<dim>> quotient(std::span<const dim> total, std::span<const dim> others,
                                     graph& symbols) {
-  auto above = factors(total);
-  auto below = factors(others);
+  auto above = factors(total, symbols);
+  auto below = factors(others, symbols);
   if (!above || !below)
     return propagate(above ? below : above);
   auto& rest = above->second;

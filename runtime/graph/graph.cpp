@@ -49,6 +49,15 @@ const std::vector<std::uint32_t>* graph::origins(std::uint32_t symbol) const {
   return known == origins_.end() ? nullptr : &known->second;
 }
 
+void graph::note_product(dim symbol, std::vector<dim> of) {
+  products_.insert_or_assign(symbol.symbol(), std::move(of));
+}
+
+const std::vector<dim>* graph::product_of(std::uint32_t symbol) const {
+  const auto known = products_.find(symbol);
+  return known == products_.end() ? nullptr : &known->second;
+}
+
 dim graph::minimum(dim of, std::int64_t bound) {
   const auto key = std::to_string(of.symbol()) + ":" + std::to_string(bound);
   const auto made = derived_dim("min:" + key, "min(" + key + ")", {&of, 1});

@@ -87,6 +87,10 @@ public:
   dim derived_dim(const std::string& key, std::string label, std::span<const dim> of);
   /// The symbols that the symbol's formula is made of; null for one that is no formula.
   [[nodiscard]] const std::vector<std::uint32_t>* origins(std::uint32_t symbol) const;
+  /// Notes that the symbol stands for the product of these sizes.
+  void note_product(dim symbol, std::vector<dim> of);
+  /// The sizes that the symbol is the product of; null for another.
+  [[nodiscard]] const std::vector<dim>* product_of(std::uint32_t symbol) const;
   /// min(of, bound) of a symbol, bound not negative.
   dim minimum(dim of, std::int64_t bound);
   /// Whether `small` is the minimum of the symbol `of` and a number of 2 or more. Then the two
@@ -109,6 +113,7 @@ public:
 private:
   std::map<std::string, dim> derived_;
   std::map<std::uint32_t, std::vector<std::uint32_t>> origins_;
+  std::map<std::uint32_t, std::vector<dim>> products_;
   std::map<std::uint32_t, std::uint32_t> minimum_of_;
 };
 

@@ -68,7 +68,7 @@ public:
     }
     for (std::size_t index = 0; !why && index < of_.outputs.size(); ++index) {
       const auto& state = states_[of_.outputs[index]];
-      if (!state.has_rows() || state.axis != 0)
+      if (!state.has_rows() || state.axis != 0 || state.size != rows_)
         why = fmt::format("output '{}' does not have the rows in axis 0",
                           of_.values[of_.outputs[index]].name);
     }
@@ -104,18 +104,20 @@ private:
                              of_.values[id].name);
         size = rows_;
       }
-      states_[id] = {kind::rows, 0};
+      states_[id] = {kind::rows, 0, rows_};
     }
     return std::nullopt;
   }
 
-  // Marks symbols made since the last call: one of unknown origin may count rows.
-  void trace_symbols() {
+  // Marks symbols made since the last call: one of unknown origin may count rows, unless what it
+  // measures is shared.
+  void trace_symbols(bool shared) {
     for (auto id = counts_rows_.size(); id < scratch_.symbols.size(); ++id) {
       const auto* origins = scratch_.origins(static_cast<std::uint32_t>(id));
       counts_rows_.push_back(
-          origins == nullptr
-          || std::ranges::any_of(*origins, [&](std::uint32_t part) { return counts_rows_[part]; }));
+          origins == nullptr ? !shared : std::ranges::any_of(*origins, [&](std::uint32_t part) {
+            return counts_rows_[part];
+          }));
     }
   }
 
@@ -144,7 +146,7 @@ private:
     auto outputs = infer(of, inputs, scratch_);
     if (!outputs)
       return outputs.error().text;
-    trace_symbols();
+    trace_symbols(std::ranges::all_of(states, &row_state::is_shared));
     auto state = state_of(of, inputs, states, outputs->front());
     if (!state)
       return state.error();
@@ -179,7 +181,7 @@ private:
     for (std::size_t axis = 0; axis < output.dims->size(); ++axis) {
       const auto size = (*output.dims)[axis];
       const bool expected = state.has_rows() && axis == state.axis;
-      if (expected && size != rows_)
+      if (expected && size != state.size)
         return fmt::format("axis {} of its output is {}, not the rows", axis,
                            to_string(size, scratch_));
       if (!expected && counts_rows(size))
@@ -197,9 +199,9 @@ private:
                   const std::vector<row_state>& states, const fact& output) {
     const auto all = [&](auto&& holds) { return std::ranges::all_of(states, holds); };
     if (all([](const row_state& state) { return state.is_shared(); }))
-      return row_state{kind::shared, 0};
+      return row_state{};
     if (of.op_type == "Shape" || of.op_type == "Size")
-      return row_state{content_is_shared(output) ? kind::shared : kind::sizes, 0};
+      return row_state{content_is_shared(output) ? kind::shared : kind::sizes};
     if (all([](const row_state& state) { return !state.has_rows(); }))
       return without_rows(of, states, output);
     auto own = inputs.size();
@@ -211,12 +213,17 @@ private:
     const std::span<const row_state> own_states{states.data(), own};
     if (std::ranges::none_of(own_states, &row_state::has_rows))
       return rows_mix("only a post-op's operand has rows");
+    const auto size = std::ranges::find_if(states, &row_state::has_rows)->size;
+    if (std::ranges::any_of(
+            states, [&](const row_state& state) { return state.has_rows() && state.size != size; }))
+      return rows_mix("an input has each row in one slice, another has it in several");
     auto axis = rule->rule({of, {inputs.data(), own}, own_states, output, rows_, scratch_});
     if (!axis)
       return tl::unexpected{axis.error()};
     if (auto why = post_ops(of, inputs, states, output, *axis))
       return rows_mix(std::move(*why));
-    return row_state{kind::rows, *axis};
+    const bool known = rule->regroups && output.dims && *axis < output.dims->size();
+    return row_state{kind::rows, *axis, known ? (*output.dims)[*axis] : size};
   }
 
   // From shapes alone: shared if no element counts rows; a tensor of one repeated value has rows
@@ -224,15 +231,15 @@ private:
   judged without_rows(const node& of, const std::vector<row_state>& states,
                       const fact& output) const {
     if (content_is_shared(output))
-      return row_state{kind::shared, 0};
+      return row_state{};
     if (!dims_count_rows(output))
-      return row_state{kind::sizes, 0};
+      return row_state{kind::sizes};
     const bool repeats =
         of.op_type == "ConstantOfShape" || (of.op_type == "Expand" && states[0].is_shared());
     if (repeats && output.dims)
       for (std::size_t axis = 0; axis < output.dims->size(); ++axis)
         if ((*output.dims)[axis] == rows_)
-          return row_state{kind::rows, axis};
+          return row_state{kind::rows, axis, rows_};
     return rows_mix("the size of its output depends on the number of rows");
   }
 
@@ -244,7 +251,7 @@ private:
       if (!output.dims)
         return "the rank of its output is not known";
       const std::array<fact, 2> both{output, inputs[next.operand]};
-      const std::array<row_state, 2> with{row_state{kind::rows, axis}, states[next.operand]};
+      const std::array<row_state, 2> with{row_state{kind::rows, axis, {}}, states[next.operand]};
       if (auto here = broadcast_rows(both, with, output.dims->size()); !here)
         return "post-op: " + here.error();
     }

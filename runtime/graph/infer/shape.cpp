@@ -173,7 +173,9 @@ result<void> infer_range(inference& at) {
   const auto limit = scalar_in(at, 1);
   const auto step = scalar_in(at, 2);
   if (!start || !limit || !step) {
-    at.set(0, at.type(0), at.unknown(1));
+    const auto sizes = at.elements(1); // counting from 0 to a size: as many as that
+    const bool counts = start == 0.0 && step == 1.0 && sizes.size() == 1 && sizes[0].is_known();
+    at.set(0, at.type(0), counts ? symbolic_shape{sizes[0].size()} : at.unknown(1));
     return {};
   }
   const auto count = std::ceil((*limit - *start) / *step);

@@ -1,5 +1,6 @@
 // Operators that move elements: where the axis of the rows goes.
 
+#include "runtime/graph/dim_math.hpp"
 #include "runtime/graph/infer/slice_bounds.hpp"
 #include "runtime/graph/rows/row_rule.hpp"
 
@@ -10,38 +11,29 @@ namespace troupe::graph {
 
 namespace {
 
-// Numbers multiplied and symbols sorted: equal products of sizes compare equal.
-struct plain_product {
-  std::int64_t number = 1;
-  std::vector<std::uint32_t> symbols;
-
-  friend bool operator==(const plain_product&, const plain_product&) = default;
-};
-
-// Nothing if the numbers overflow.
-std::optional<plain_product> product_before(const symbolic_shape& dims, std::size_t axis) {
-  plain_product all;
-  for (std::size_t index = 0; index < axis; ++index)
-    if (!dims[index].known())
-      all.symbols.push_back(dims[index].symbol());
-    else if (__builtin_mul_overflow(all.number, dims[index].size(), &all.number))
-      return std::nullopt;
-  std::sort(all.symbols.begin(), all.symbols.end());
-  return all;
+// Whether as many runs as there are rows make up the axis.
+bool holds_rows(dim size, dim rows, const graph& symbols) {
+  if (size == rows || size.known())
+    return size == rows;
+  const auto* parts = symbols.product_of(size.symbol());
+  return parts != nullptr && std::ranges::count(*parts, rows) == 1;
 }
 
 // Elements keep their row-major order. The rows are axis j of the output if it has their number and
-// as many elements lie before it: then index i of it is the same elements as index i before.
+// as many elements lie before it: then index i of it is the same elements as index i before. An
+// axis that joins them with axes behind them has row i in its i-th run.
 row_axis same_order(const row_step& at) {
   const auto* data = at.dims(0);
   const auto& out = at.output.dims;
   if (!at.states[0].has_rows() || data == nullptr || !out)
     return rows_mix("the rank of its output is not known");
-  const auto before = product_before(*data, at.states[0].axis);
-  for (std::size_t axis = 0; axis < out->size(); ++axis)
-    if ((*out)[axis] == at.rows && before && product_before(*out, axis) == before)
-      return axis;
-  return rows_mix("it joins the rows with other axes");
+  const auto from = at.states[0].axis;
+  const auto before = product({data->data(), from}, at.symbols);
+  for (std::size_t axis = 0; before && axis < out->size(); ++axis)
+    if (holds_rows((*out)[axis], at.rows, at.symbols))
+      if (const auto here = product({out->data(), axis}, at.symbols); here && *here == *before)
+        return axis;
+  return rows_mix("it joins the rows with axes before them, or parts them from no one knows what");
 }
 
 row_axis transpose(const row_step& at) {
@@ -85,7 +77,7 @@ row_axis slice(const row_step& at) {
   if (!cuts || !*cuts)
     return rows_mix("its axes are not constant");
   for (const auto& cut : **cuts)
-    if (cut.axis == at.states[0].axis && !takes_all(cut, at.rows))
+    if (cut.axis == at.states[0].axis && !takes_all(cut, at.states[0].size))
       return rows_mix("it cuts the rows");
   return at.states[0].axis;
 }
@@ -138,7 +130,7 @@ row_axis tile(const row_step& at) {
 // An axis whose size stays is not resized: its scale is 1.
 row_axis resize(const row_step& at) {
   if (!at.states[0].has_rows() || !at.output.dims || at.output.dims->size() != at.rank(0)
-      || (*at.output.dims)[at.states[0].axis] != at.rows)
+      || (*at.output.dims)[at.states[0].axis] != at.states[0].size)
     return rows_mix("it resizes the rows");
   for (std::size_t input = 1; input < at.inputs.size(); ++input)
     if (at.has(input) && at.states[input].has_rows())
@@ -172,18 +164,18 @@ constexpr std::array rules{
     row_entry{"CumProd", cumulate},
     row_entry{"CumSum", cumulate},
     row_entry{"Expand", expand},
-    row_entry{"Flatten", same_order},
+    row_entry{"Flatten", same_order, {}, 0, true},
     row_entry{"Gather", gather},
     row_entry{"Pad", pad},
-    row_entry{"Reshape", same_order},
+    row_entry{"Reshape", same_order, {}, 0, true},
     row_entry{"Resize", resize},
     row_entry{"Slice", slice},
     row_entry{"Split", split},
-    row_entry{"Squeeze", same_order},
+    row_entry{"Squeeze", same_order, {}, 0, true},
     row_entry{"Tile", tile},
     row_entry{"Transpose", transpose},
     row_entry{"Trilu", triangle},
-    row_entry{"Unsqueeze", same_order},
+    row_entry{"Unsqueeze", same_order, {}, 0, true},
     row_entry{"Upsample", resize},
 };
 

@@ -19,10 +19,14 @@ struct row_state {
   enum class kind : std::uint8_t {
     shared, ///< the same whatever the rows hold and however many there are
     sizes,  ///< its elements may depend on the number of rows, on nothing else of them
-    rows, ///< axis `axis` has the rows: slice i follows from row i of the inputs and what is shared
+    /// Axis `axis` has the rows: slice i follows from row i of the inputs and what is shared. Or it
+    /// has the rows joined with the axes behind them, `size` being a multiple of their number: then
+    /// row i is the i-th of equal runs of slices.
+    rows,
   };
   kind what = kind::shared;
   std::size_t axis = 0;
+  dim size{}; ///< of the axis
 
   [[nodiscard]] bool is_shared() const noexcept { return what == kind::shared; }
   [[nodiscard]] bool has_rows() const noexcept { return what == kind::rows; }
@@ -64,6 +68,9 @@ struct row_entry {
   std::string_view domain = {}; ///< "" is ONNX's default domain
   /// Axes in front of the rows that output 0 has and the outputs behind it do not.
   std::size_t later_outputs_lack = 0;
+  /// Whether the rule allows the axis another size than it had: rows joined with axes behind them,
+  /// or parted from these again.
+  bool regroups = false;
 };
 
 [[nodiscard]] std::span<const row_entry> elementwise_row_rules();

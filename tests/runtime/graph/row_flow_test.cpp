@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(a_shape_that_keeps_the_batch_is_followed) {
   BOOST_TEST(verdict(kit) == "");
 }
 
-BOOST_AUTO_TEST_CASE(a_reshape_that_joins_rows_with_other_axes_ends_the_proof) {
+BOOST_AUTO_TEST_CASE(rows_joined_with_the_axes_behind_them_are_no_rows_of_an_output) {
   const auto reshape = [](std::vector<std::int64_t> target) {
     graph_kit kit;
     kit.node("Reshape", {kit.input("x", {0, 4}), numbers(kit, std::move(target))});
@@ -164,17 +164,78 @@ BOOST_AUTO_TEST_CASE(a_reshape_that_joins_rows_with_other_axes_ends_the_proof) {
   BOOST_TEST(reshape({-1, 4}) == ""); // [n,4] again
   BOOST_TEST(reshape({0, 2, 2}) == "");
   BOOST_TEST(holds(reshape({4, -1}), "joins the rows"));
-  BOOST_TEST(holds(reshape({-1, 2}), "joins the rows"));
-  BOOST_TEST(holds(reshape({-1}), "joins the rows"));
+  BOOST_TEST(holds(reshape({-1, 2}), "does not have the rows in axis 0"));
+  BOOST_TEST(holds(reshape({-1}), "does not have the rows in axis 0"));
 }
 
-BOOST_AUTO_TEST_CASE(joined_rows_may_be_taken_apart_only_where_they_can_be_told) {
-  // [n,4] -> [n*4] ends it even if a later Reshape restores it: what lies between might mix.
+BOOST_AUTO_TEST_CASE(joined_rows_may_be_taken_apart_again) {
+  // [n,s,6] -> [n*s,6] -> [n*s,4] -> [n,s,4], as exporters write a product for each position.
   graph_kit kit;
-  const auto x = kit.input("x", {0, 4});
-  const auto flat = kit.node("Reshape", {x, numbers(kit, {-1})});
-  kit.node("Reshape", {flat, numbers(kit, {-1, 4})});
-  BOOST_TEST(!verdict(kit).empty());
+  const auto x = kit.input("x", {0, -1, 6});
+  const auto flat = kit.node("Reshape", {x, numbers(kit, {-1, 6})});
+  const auto product = kit.node("Gemm", {flat, kit.constant(noise({6, 4}, 1))});
+  const auto apart =
+      kit.node("Concat", {shape_of(kit, x, 0), shape_of(kit, x, 1), numbers(kit, {4})},
+               with("axis", std::int64_t{0}));
+  kit.node("Reshape", {product, apart});
+  BOOST_TEST(verdict(kit) == "");
+
+  graph_kit counted; // [n,4] -> [n*4] -> [n,4]
+  const auto y = counted.input("x", {0, 4});
+  const auto line = counted.node("Relu", {counted.node("Reshape", {y, numbers(counted, {-1})})});
+  counted.node("Reshape", {line, numbers(counted, {-1, 4})});
+  BOOST_TEST(verdict(counted) == "");
+
+  graph_kit windows; // [n,8,4] -> [n*2,4,4] -> [n*2*4,4] -> [n*2,16] -> [n,8,4]
+  const auto z = windows.input("x", {0, 8, 4});
+  auto at = windows.node("Reshape", {z, numbers(windows, {-1, 4, 4})});
+  at = windows.node("Reshape", {at, numbers(windows, {-1, 4})});
+  at = windows.node("Reshape", {at, numbers(windows, {-1, 16})});
+  windows.node("Reshape", {at, numbers(windows, {-1, 8, 4})});
+  BOOST_TEST(verdict(windows) == "");
+}
+
+BOOST_AUTO_TEST_CASE(joined_rows_are_kept_apart_as_rows_are) {
+  const auto joined = [](graph_kit& kit) {
+    const auto x = kit.input("x", {0, 4, 3});
+    return kit.node("Reshape", {x, numbers(kit, {-1, 3})}); // [n*4,3]
+  };
+  graph_kit along;
+  along.node("Softmax", {joined(along)}, with("axis", std::int64_t{0}));
+  BOOST_TEST(holds(verdict(along), "works along the rows"));
+
+  graph_kit cut;
+  cut.node("Slice", {joined(cut), numbers(cut, {0}), numbers(cut, {4}), numbers(cut, {0})});
+  BOOST_TEST(holds(verdict(cut), "cuts the rows"));
+
+  graph_kit cut_at_rows; // the first n of n * 4 are not one of each row
+  const auto flat = joined(cut_at_rows);
+  cut_at_rows.node("Slice", {flat, numbers(cut_at_rows, {0}),
+                             shape_of(cut_at_rows, cut_at_rows.made.inputs[0], 0),
+                             numbers(cut_at_rows, {0})});
+  BOOST_TEST(holds(verdict(cut_at_rows), "input 2 depends on the number of rows"));
+
+  graph_kit mixed; // [n*4,3] beside [n,4,1,3]: each row in one slice there, in four here
+  const auto x = joined(mixed);
+  const auto y = mixed.input("y", {0, 4, 3});
+  mixed.node("Add", {mixed.node("Unsqueeze", {y, numbers(mixed, {2})}), x});
+  BOOST_TEST(holds(verdict(mixed), "an input has each row in one slice"));
+
+  graph_kit inner; // [n,4] -> [4,n] -> [4*n]: no run of it is a row
+  const auto z = inner.input("x", {0, 4});
+  const auto turned = inner.node("Transpose", {z}, with("perm", ints({1, 0})));
+  inner.node("Reshape", {turned, numbers(inner, {-1})});
+  BOOST_TEST(holds(verdict(inner), "joins the rows with axes before them"));
+}
+
+BOOST_AUTO_TEST_CASE(a_grid_over_the_sizes_of_an_image_is_shared) {
+  graph_kit kit; // [n,c,h] plus 0..h-1
+  const auto x = kit.input("x", {0, 3, -1});
+  const auto height = kit.node("Gather", {kit.node("Shape", {x}), kit.constant(integers({}, {2}))});
+  const auto range =
+      kit.node("Range", {kit.constant(integers({}, {0})), height, kit.constant(integers({}, {1}))});
+  kit.node("Add", {x, kit.node("Cast", {range}, with("to", std::int64_t{1}))});
+  BOOST_TEST(verdict(kit) == "");
 }
 
 BOOST_AUTO_TEST_CASE(the_number_of_rows_must_not_become_a_value) {
