@@ -19,6 +19,7 @@ made_kernel make_highway_pow(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_highway_reduce(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_highway_global_average(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_highway_layer_normalization(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_highway_squeeze_excite(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_highway_softmax(const kernel_spec& spec, weight_cache& weights);
 
 // Candidates that only move data: tiles that suit the cache, cut over the thread team.

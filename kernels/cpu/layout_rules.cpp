@@ -13,6 +13,7 @@ namespace {
 struct rule_entry {
   std::string_view op_type;
   layout_rule rule;
+  std::string_view domain = {};
 };
 
 constexpr auto prefers = layout_rule::prefers_channels_last;
@@ -26,7 +27,8 @@ constexpr std::array rules{
     rule_entry{"GlobalAveragePool", prefers},
     rule_entry{"Resize", prefers},
     rule_entry{"QLinearConv", prefers},
-    rule_entry{"QLinearAdd", follows},
+    rule_entry{"QLinearAdd", follows, "troupe"},
+    rule_entry{"SqueezeExcite", prefers, "troupe"},
     rule_entry{"QuantizeLinear", follows},
     rule_entry{"DequantizeLinear", follows},
     rule_entry{"BatchNormalization", follows},
@@ -69,9 +71,9 @@ bool has_channels_and_space(const tensor_desc& desc) {
 } // namespace
 
 layout_rule layouts_for(const kernel_spec& spec) {
-  if (!spec.domain.empty() && spec.op_type != "QLinearAdd")
-    return layout_rule::row_major_only;
-  const auto* known = std::ranges::find(rules, spec.op_type, &rule_entry::op_type);
+  const auto* known = std::ranges::find_if(rules, [&](const rule_entry& entry) {
+    return entry.op_type == spec.op_type && entry.domain == spec.domain;
+  });
   if (known == rules.end() || spec.outputs.empty() || !has_channels_and_space(spec.outputs[0])
       || !takes_types(spec))
     return layout_rule::row_major_only;

@@ -40,6 +40,7 @@ made_kernel make_reference_linear_attention(const kernel_spec& spec, weight_cach
 made_kernel make_reference_logical(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_loss(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_lp_normalization(const kernel_spec& spec, weight_cache& weights);
+made_kernel make_reference_squeeze_excite(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_lp_pool(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_lrn(const kernel_spec& spec, weight_cache& weights);
 made_kernel make_reference_matmul(const kernel_spec& spec, weight_cache& weights);

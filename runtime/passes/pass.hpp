@@ -51,5 +51,6 @@ result<std::size_t> fuse_silu(graph::graph& on, const pass_context& with);
 result<std::size_t> fuse_activations(graph::graph& on, const pass_context& with);
 result<std::size_t> fuse_linear(graph::graph& on, const pass_context& with);
 result<std::size_t> fuse_operands(graph::graph& on, const pass_context& with);
+result<std::size_t> fuse_squeeze_excite(graph::graph& on, const pass_context& with);
 
 } // namespace troupe::passes

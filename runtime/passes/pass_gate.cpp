@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 namespace troupe::passes {
 
@@ -38,6 +39,12 @@ constexpr std::array repeated{
     pass{"fuse_activations", fuse_activations},
     pass{"fuse_linear", fuse_linear},
     pass{"fuse_operands", fuse_operands},
+};
+
+// Of nodes that have their steps.
+constexpr std::array last{
+    pass{"fuse_squeeze_excite", fuse_squeeze_excite},
+    pass{"remove_dead_nodes", remove_dead_nodes},
 };
 
 // What the others and the kernels build on: not to be switched off.
@@ -73,8 +80,9 @@ public:
       if (changes == 0)
         break;
     }
-    if (auto cleaned = run(once.back()); !cleaned)
-      return propagate(cleaned);
+    for (const auto& next : last)
+      if (auto changes = run(next); !changes)
+        return propagate(changes);
     on_.compact();
     if (auto done = rewrite_subgraphs(); !done)
       return propagate(done);
@@ -141,11 +149,11 @@ private:
 
 std::vector<std::string_view> pass_names() {
   std::vector<std::string_view> names;
-  for (const auto& next : once)
-    if (std::ranges::find(names, next.name) == names.end())
-      names.push_back(next.name);
-  for (const auto& next : repeated)
-    names.push_back(next.name);
+  for (const auto passes :
+       {std::span<const pass>{once}, std::span<const pass>{repeated}, std::span<const pass>{last}})
+    for (const auto& next : passes)
+      if (std::ranges::find(names, next.name) == names.end())
+        names.push_back(next.name);
   return names;
 }
 

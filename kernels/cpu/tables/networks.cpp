@@ -41,6 +41,11 @@ constexpr std::array recurrent{
 constexpr std::array rms_normalization{candidate{"reference", make_reference_layer_normalization}};
 constexpr std::array rotary_embedding{candidate{"reference", make_reference_rotary_embedding}};
 constexpr std::array signal_window{candidate{"reference", make_reference_signal_window}};
+constexpr std::array squeeze_excite{
+    candidate{"highway", make_highway_squeeze_excite, post_ops_by::kernel},
+    candidate{"highway", make_highway_squeeze_excite},
+    candidate{"reference", make_reference_squeeze_excite},
+};
 constexpr std::array stft{candidate{"reference", make_reference_stft}};
 
 constexpr std::array operators{
@@ -68,6 +73,7 @@ constexpr std::array operators{
     operator_entry{"", "STFT", stft, 2},
     operator_entry{"", "SoftmaxCrossEntropyLoss", loss, 2},
     operator_entry{"troupe", "Attention", fused_attention, 3},
+    operator_entry{"troupe", "SqueezeExcite", squeeze_excite, 2},
 };
 
 } // namespace

@@ -64,6 +64,7 @@ constexpr std::array rules{
     infer_entry{"GlobalMaxPool", 1, 1, 1, infer_global_pool},
     infer_entry{"LpPool", 1, 1, 1, infer_pool},
     infer_entry{"MaxPool", 1, 1, 2, infer_pool},
+    infer_entry{"SqueezeExcite", 5, 5, 1, infer_same, "troupe"},
 };
 
 } // namespace

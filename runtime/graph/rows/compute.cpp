@@ -197,6 +197,7 @@ constexpr std::array rules{
     row_entry{"ReduceSumSquare", reduce},
     row_entry{"RMSNormalization", layer_normalization},
     row_entry{"Softmax", softmax},
+    row_entry{"SqueezeExcite", per_image_rows, "troupe"},
     row_entry{"TopK", along_last},
 };
 

@@ -443,6 +443,69 @@ BOOST_AUTO_TEST_CASE(element_wise_chains_become_one_node) {
   BOOST_TEST(optimised(kit) == "Add+linear+tanh+multiply");
 }
 
+namespace {
+
+// The gate that two 1x1 convolutions make of x [n,4,6,6]'s means.
+graph::value_id gate_of(graph_kit& kit, graph::value_id mean, const char* gate) {
+  auto y =
+      kit.node("Conv", {mean, kit.constant(noise({2, 4, 1, 1}, 11)), kit.constant(noise({2}, 12))});
+  y = kit.node("Conv", {kit.node("Relu", {y}), kit.constant(noise({4, 2, 1, 1}, 13)),
+                        kit.constant(noise({4}, 14))});
+  return kit.node(gate, {y});
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(squeeze_and_excite_becomes_one_operator) {
+  for (const bool pools : {true, false})
+    for (const bool gate_first : {true, false}) {
+      graph_kit kit;
+      const auto x = convolved(kit, image(kit));
+      const auto mean = pools ? kit.node("GlobalAveragePool", {x})
+                              : kit.node("ReduceMean", {x}, with("axes", ints({-1, 2})));
+      const auto gate = gate_of(kit, mean, pools ? "HardSigmoid" : "Sigmoid");
+      const auto y = gate_first ? kit.node("Mul", {gate, x}) : kit.node("Mul", {x, gate});
+      kit.node("Conv", {y, kit.constant(noise({5, 4, 1, 1}, 15))});
+      BOOST_TEST(optimised(kit) == "Conv SqueezeExcite Conv");
+    }
+}
+
+BOOST_AUTO_TEST_CASE(steps_behind_the_gated_image_stay_with_it) {
+  graph_kit kit;
+  const auto x = convolved(kit, image(kit));
+  const auto gate = gate_of(kit, kit.node("GlobalAveragePool", {x}), "HardSigmoid");
+  const auto y = kit.node("Mul", {x, gate});
+  kit.node("Relu", {kit.node("Add", {y, x})});
+  BOOST_TEST(optimised(kit) == "Conv SqueezeExcite+add+relu");
+}
+
+BOOST_AUTO_TEST_CASE(gates_of_other_images_and_gates_read_twice_are_left_alone) {
+  graph_kit kit;
+  const auto x = convolved(kit, image(kit));
+  const auto gate = gate_of(kit, kit.node("GlobalAveragePool", {convolved(kit, x)}), "HardSigmoid");
+  kit.node("Mul", {x, gate});
+  BOOST_TEST(optimised(kit).find("SqueezeExcite") == std::string::npos);
+
+  graph_kit twice;
+  const auto image_of_it = convolved(twice, image(twice));
+  const auto read = gate_of(twice, twice.node("GlobalAveragePool", {image_of_it}), "HardSigmoid");
+  const auto gated = twice.node("Mul", {image_of_it, read});
+  twice.output(twice.node("Exp", {read}));
+  twice.output(gated);
+  BOOST_TEST(optimised(twice).find("SqueezeExcite") == std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(squeeze_and_excite_stays_as_it_is_where_that_is_asked_for) {
+  graph_kit kit;
+  const auto x = convolved(kit, image(kit));
+  const auto gate = gate_of(kit, kit.node("GlobalAveragePool", {x}), "HardSigmoid");
+  kit.output(kit.node("Mul", {x, gate}));
+  const auto reports = passes::run_passes(
+      kit.made, {.disabled = {"fuse_squeeze_excite"}, .on = &cpu_device(), .verify = true});
+  BOOST_REQUIRE(reports.has_value());
+  BOOST_TEST(outline(kit.made) == "Conv GlobalAveragePool Conv+relu Conv+hard_sigmoid Mul");
+}
+
 BOOST_AUTO_TEST_CASE(integers_are_left_alone) {
   graph_kit kit;
   const auto x = kit.input("x", {0, 4}, dtype::int64);
