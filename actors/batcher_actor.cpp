@@ -81,7 +81,7 @@ void batcher_state::enqueue(const job_ptr& asked) {
   } else {
     wait(std::move(next));
   }
-  dispatch();
+  dispatch(at);
 }
 
 batcher_state::waiting::item batcher_state::item_of(const job_ptr& asked, time_point at) const {
@@ -151,23 +151,23 @@ std::int64_t batcher_state::most_rows(const batching::shape_key& of) const {
   return memory_rows_ > 0 ? std::min(most, memory_rows_) : most;
 }
 
-void batcher_state::dispatch() {
-  drop_what_is_over();
-  while (!run_again()) {
-    auto taken = queue_.take(model().settings.batching, device(), now(),
+void batcher_state::dispatch(time_point at) {
+  drop_what_is_over(at);
+  while (!run_again(at)) {
+    auto taken = queue_.take(model().settings.batching, device(), at,
                              [this](const auto& key) { return most_rows(key); });
     if (taken.empty())
       break;
     std::vector<job_ptr> jobs;
     jobs.reserve(taken.size());
     for (auto& item : taken) {
-      if (is_over(*item.job, now()))
-        answer_over(*item.job, now());
+      if (is_over(*item.job, at))
+        answer_over(*item.job, at);
       else
         jobs.push_back(std::move(item.job));
     }
     if (!jobs.empty())
-      send(std::move(jobs));
+      send(std::move(jobs), at);
   }
   report_depth();
   wake_for_next();
@@ -183,7 +183,7 @@ void batcher_state::wake_for_next() {
     wake_at(*next);
 }
 
-void batcher_state::send(std::vector<job_ptr> jobs) {
+void batcher_state::send(std::vector<job_ptr> jobs, time_point at) {
   auto made = std::make_shared<batch>();
   made->id = shared_->fresh_number();
   made->from = what_->where->entry;
@@ -193,10 +193,10 @@ void batcher_state::send(std::vector<job_ptr> jobs) {
   for (const auto& one : made->jobs) {
     made->rows += one->rows;
     one->queued_at = 0;
-    one->at.input = now();
+    one->at.input = at;
   }
   made->shape = made->jobs.front()->key.hash();
-  made->expected = what_->where->load->batch_started(made->shape, made->rows, now());
+  made->expected = what_->where->load->batch_started(made->shape, made->rows, at);
   in_flight_.emplace(made->id, made);
   if (!tell<device_actor>(*shared_, what_->where->device, run_atom_v, batch_ptr{made}))
     device_down(); // its supervisor says so later, too: then nothing is left to do

@@ -31,14 +31,15 @@ private:
   [[nodiscard]] result<void> room_for(const job::impl& asked, const waiting::item& next) const;
   void wait(waiting::item next);
   [[nodiscard]] std::int64_t most_rows(const batching::shape_key& of) const;
-  void dispatch();
-  bool run_again();
+  void dispatch() { dispatch(now()); }
+  void dispatch(time_point at);
+  bool run_again(time_point at);
   void wake_for_next();
-  void send(std::vector<job_ptr> jobs);
+  void send(std::vector<job_ptr> jobs, time_point at);
   void finished(const batch_outcome& outcome);
   void failed(const batch& what, const error& why);
   void device_down();
-  void drop_what_is_over();
+  void drop_what_is_over(time_point at);
   void wake_at(time_point at);
   void retire();
   void leave_if_done();

@@ -12,15 +12,15 @@ namespace troupe::actors {
 
 // Members of failed batches run one at a time with nothing beside them: if one of them breaks the
 // device again, it takes no other with it. Whether the device is theirs.
-bool batcher_state::run_again() {
+bool batcher_state::run_again(time_point at) {
   while (!again_.empty() && in_flight_.empty() && tickets_ > 0) {
     auto next = std::move(again_.front());
     again_.pop_front();
-    if (!is_over(*next, now())) {
-      send({std::move(next)});
+    if (!is_over(*next, at)) {
+      send({std::move(next)}, at);
       return true;
     }
-    answer_over(*next, now());
+    answer_over(*next, at);
   }
   return !again_.empty();
 }
@@ -59,8 +59,7 @@ void batcher_state::device_down() {
   leave_if_done();
 }
 
-void batcher_state::drop_what_is_over() {
-  const auto at = now();
+void batcher_state::drop_what_is_over(time_point at) {
   if (const auto expiry = queue_.next_expiry(); !expiry || *expiry > at)
     return; // what is cancelled is told by `cancel`
   for (auto& gone : queue_.remove_if(

@@ -6,6 +6,7 @@
 #include "runtime/batching/buckets.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <new>
 #include <stdexcept>
 
@@ -68,6 +69,17 @@ device_actor::behavior_type device_state::make_behavior(commons_ptr shared, devi
       [this](up_atom) { ask_for_memory(); },
       [this](wake_atom) { advance(); },
   };
+}
+
+// A stream ends with its work: what is under way is not waited for on a thread of the scheduler's.
+device_state::~device_state() {
+  if (running_.empty())
+    return;
+  try {
+    shared_->offload([held = std::shared_ptr<stream>{std::move(stream_)}] {});
+  } catch (const std::exception& thrown) {
+    spdlog::warn("a device's stream is waited for: {}", thrown.what());
+  }
 }
 
 void device_state::advance() {
@@ -193,10 +205,9 @@ void device_state::planned(std::uint64_t number, std::int64_t took, const progra
 
 void device_state::run_planned(const batch_ptr& next, program_ptr program, std::int64_t bucket) {
   auto work = std::make_shared<device_work>(next, program, bucket, setup_.on->properties());
-  if (auto resting = runs_.extract(program.get()); !resting.empty())
-    work->set_run(std::move(resting.mapped().state));
-  else
-    work->set_run(program->make_run());
+  const auto resting = runs_.find(program.get());
+  work->set_run(resting != runs_.end() && resting->second.state ? std::move(resting->second.state)
+                                                                : program->make_run());
   const auto ticket = shared_->fresh_number();
   running_.emplace(ticket, work);
   if (work->device_bytes() == 0)
@@ -243,28 +254,35 @@ void device_state::submit(std::uint64_t ticket, const work_ptr& work) {
       return fail(errc::internal, "{}", thrown.what());
     }
   };
+  if (auto* here = stream_here_for(*work)) {
+    result<void> outcome = fail(errc::internal, "the device lost its work");
+    here->submit(std::ref(issue), [&](result<void> ended) { outcome = std::move(ended); });
+    work->ended = shared_->clock->now();
+    caf::anon_send(self_, done_atom_v, ticket, as_failure(outcome));
+    return;
+  }
   auto done = answer_once<void>(
       [work, shared = shared_, to = setup_.id, ticket](const result<void>& outcome) {
         work->ended = shared->clock->now();
         tell<device_actor>(*shared, to, done_atom_v, ticket, as_failure(outcome));
       },
       "the device lost its work");
-  stream_for(*work).submit(std::move(issue), std::move(done));
+  stream_->submit(std::move(issue), std::move(done));
 }
 
-// What is short and alone runs here.
-stream& device_state::stream_for(const device_work& work) {
+// What is short and alone runs here; null for the rest.
+stream* device_state::stream_here_for(const device_work& work) {
   const auto& what = *work.of();
   if (!setup_.on->properties().computes_where_called || running_.size() > 1
       || what.where->load->estimated_run(what.shape, work.rows_run()) > worth_a_thread)
-    return *stream_;
+    return nullptr;
   if (!inline_stream_) {
     auto opened = setup_.on->open_stream(stream_mode::inline_);
     if (!opened)
-      return *stream_;
+      return nullptr;
     inline_stream_ = std::move(*opened);
   }
-  return *inline_stream_;
+  return inline_stream_.get();
 }
 
 void device_state::done(std::uint64_t ticket, const failure& outcome) {
@@ -283,26 +301,38 @@ void device_state::done(std::uint64_t ticket, const failure& outcome) {
   });
   if (auto block = work->take_lease(); block && !short_of_memory)
     kept_.push_back({std::move(block)});
-  if (runs_.size() >= max_resting_runs)
-    runs_.clear(); // making them again is cheap, finding the oldest is not worth a list
-  if (const auto& of = what->where->runs; of->caches(*work->program()))
-    runs_[work->program().get()] = {of, work->program(), work->take_run()};
+  rest(*work);
   release(*what, took);
   advance(); // the device first, the answers meanwhile
   if (outcome.what)
     return report(*what, outcome.what);
   what->where->load->record_run(what->shape, work->rows_run(), took, shared_->clock->now());
   what->model->probe->batch_ran(what->rows, took);
-  auto results = std::make_shared<batch_results>(batch_results{what, work->outputs()});
   for (const auto& one : what->jobs) {
     one->at.started = work->started;
     one->at.ended = work->ended;
   }
   report(*what, {}, took);
+  batch_results results{what, work->outputs()};
   if (!needs_postprocess(*what)
       || !tell<postprocess_actor>(*shared_, shared_->postprocess, split_atom_v,
-                                  results_ptr{results}))
-    deliver(*results);
+                                  results_ptr{std::make_shared<batch_results>(results)}))
+    deliver(results);
+}
+
+// The run state is kept for the next batch of its program.
+void device_state::rest(device_work& work) {
+  const auto& program = work.program();
+  const auto& of = work.of()->where->runs;
+  const auto known = runs_.find(program.get());
+  if (known != runs_.end() && known->second.of->caches(*program)) {
+    known->second.state = work.take_run();
+    return;
+  }
+  if (runs_.size() >= max_resting_runs)
+    runs_.clear(); // making them again is cheap, finding the oldest is not worth a list
+  if (of->caches(*program))
+    runs_[program.get()] = {of, program, work.take_run()};
 }
 
 // A batch ends that did not run.

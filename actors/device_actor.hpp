@@ -22,13 +22,16 @@ struct device_setup {
   stream_mode mode = stream_mode::own_thread;
 };
 
-/// Owns one device's stream, run states and kept blocks. Steers only: the stream's thread computes,
-/// storage plans, and everything comes back as a message.
+/// Owns one device's stream, run states and kept blocks. Steers only: the stream's thread computes
+/// all but the shortest work, storage plans, and everything comes back as a message.
 class device_state {
 public:
   static inline const char* name = "device";
 
   explicit device_state(device_actor::pointer self) : self_(self) {}
+  device_state(const device_state&) = delete;
+  device_state& operator=(const device_state&) = delete;
+  ~device_state();
 
   device_actor::behavior_type make_behavior(commons_ptr shared, device_setup setup);
 
@@ -46,7 +49,7 @@ private:
   struct resting_run {
     std::shared_ptr<placement::executable> of;
     program_ptr program;
-    std::unique_ptr<placement::run> state;
+    std::unique_ptr<placement::run> state; ///< null while it runs
   };
   using work_ptr = std::shared_ptr<device_work>;
 
@@ -62,8 +65,9 @@ private:
   void granted(std::uint64_t ticket, const lease_ptr& block, const failure& outcome);
   void ask_for_memory();
   void submit(std::uint64_t ticket, const work_ptr& work);
-  [[nodiscard]] stream& stream_for(const device_work& work);
+  [[nodiscard]] stream* stream_here_for(const device_work& work);
   void done(std::uint64_t ticket, const failure& outcome);
+  void rest(device_work& work);
   [[nodiscard]] bool may_run(const batch& next);
   void release(const batch& what, duration took);
   void finish(const batch& what, std::optional<error> failed);
@@ -86,7 +90,7 @@ private:
   duration planning_time_ = std::chrono::milliseconds{20};
 };
 
-/// Spawn detached with `sys.spawn<caf::detached>(device, shared, setup)`.
+/// Spawn with `sys.spawn(device, shared, setup)`.
 device_actor::behavior_type device(device_actor::stateful_pointer<device_state> self,
                                    commons_ptr shared, device_setup setup);
 

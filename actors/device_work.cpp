@@ -191,6 +191,7 @@ std::vector<tensor> device_work::outputs() const {
   if (!program_->outputs_known())
     return computed_;
   std::vector<tensor> made;
+  made.reserve(program_->outputs().size());
   for (std::size_t i = 0; i < program_->outputs().size(); ++i) {
     const auto& desc = program_->outputs()[i];
     tensor whole{desc.type, desc.dims, {}};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/batch.hpp"
+#include "kernels/base/small_vector.hpp"
 #include "kernels/device/device.hpp"
 #include "runtime/placement/executable.hpp"
 #include "runtime/store/lease.hpp"
@@ -63,9 +64,10 @@ private:
   std::int64_t runs_ = 1;
   bool host_visible_;
   std::size_t device_bytes_ = 0;
-  std::vector<std::size_t> input_at_;  ///< offsets into the lease
-  std::vector<std::size_t> output_at_; ///< offsets into the lease, where the host cannot see it
-  std::vector<std::size_t> host_at_;   ///< offsets into the outputs' block
+  using offsets = small_vector<std::size_t, 4>;
+  offsets input_at_;  ///< into the lease
+  offsets output_at_; ///< into the lease, where the host cannot see it
+  offsets host_at_;   ///< into the outputs' block
   std::shared_ptr<std::byte[]> host_block_;
   std::shared_ptr<store::lease> lease_;
   std::unique_ptr<placement::run> run_;

@@ -1,6 +1,7 @@
 #include "actors/hosted_stage_actor.hpp"
 
 #include "actors/hand_on.hpp"
+#include "actors/long_turn.hpp"
 
 namespace troupe::actors {
 
@@ -30,6 +31,7 @@ hosted_stage::behavior_type hosted_stage_state::make_behavior(commons_ptr shared
 
 template <class Work>
 void hosted_stage_state::call_stage(Work work) {
+  const long_turn not_ours; // whom the stage wakes need not wait until it is through
   try {
     work();
   } catch (const std::exception& thrown) {

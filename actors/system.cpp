@@ -4,12 +4,16 @@
 #include "actors/hand_on.hpp"
 #include "actors/ingress_actor.hpp"
 #include "actors/wiring.hpp"
+#include "actors/worker_policy.hpp"
 
 #include <boost/asio/post.hpp>
 #include <caf/scoped_actor.hpp>
 
 #include <algorithm>
+#include <set> // for the header below
 #include <thread>
+
+#include <caf/scheduler/coordinator.hpp>
 
 namespace troupe::actors {
 
@@ -38,7 +42,7 @@ private:
 };
 
 caf::actor_system_config& configured(caf::actor_system_config& config, const options& with) {
-  config.set("scheduler.policy", caf::atom("sharing"));
+  config.load<caf::scheduler::coordinator<worker_policy>>();
   config.set("scheduler.max-threads", std::max(1, with.scheduler_threads));
   config.set("scheduler.max-throughput", 64);
   return config;

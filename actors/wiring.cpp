@@ -83,10 +83,7 @@ std::vector<child_spec> wire(const commons_ptr& shared, const system_parts& part
     const device_setup setup{on, place.device, place.memory, stream_mode::own_thread};
     made.push_back({place.device,
                     "device " + about.name,
-                    spawned([=](caf::actor_system& in) {
-                      return how.detached ? in.spawn<caf::detached>(device, shared, setup)
-                                          : in.spawn(device, shared, setup);
-                    }),
+                    spawned([=](caf::actor_system& in) { return in.spawn(device, shared, setup); }),
                     std::max(1, about.tickets),
                     {}});
     places.push_back(place);

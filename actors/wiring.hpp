@@ -22,7 +22,7 @@ struct system_parts {
 
 /// How actors run. Tests that turn time by hand keep all of them on the scheduler.
 struct spawning {
-  bool detached = true;  ///< devices and storage have threads of their own
+  bool detached = true;  ///< storage has threads of its own
   unsigned storages = 0; ///< 0: as many as there are cores, at most 4
 };
 

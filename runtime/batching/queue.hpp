@@ -41,7 +41,7 @@ public:
 
   void push(const shape_key& key, item waiting) {
     waiting.sequence = next_sequence_++;
-    auto& into = lanes_[key];
+    auto& into = lane_of(key);
     rows_ += waiting.rows;
     into.rows += waiting.rows;
     ++size_;
@@ -180,6 +180,16 @@ private:
            < std::tie(b.priority, b.deadline, b.sequence);
   }
 
+  // Where requests come one at a time, their lane comes and goes with each: its memory stays.
+  lane_of_equals& lane_of(const shape_key& key) {
+    if (const auto known = lanes_.find(key); known != lanes_.end())
+      return known->second;
+    if (spare_.empty())
+      return lanes_[key];
+    spare_.key() = key;
+    return lanes_.insert(std::move(spare_)).position->second;
+  }
+
   void age(lane_of_equals& lane, duration after, time_point now) {
     if (after <= duration{0} || now - lane.oldest < after)
       return;
@@ -197,7 +207,9 @@ private:
   }
 
   void uncount(const item& leaving) {
-    if (auto at = of_priority_.find(leaving.priority); --at->second == 0)
+    constexpr std::size_t few = 8; // those come again
+    if (auto at = of_priority_.find(leaving.priority);
+        --at->second == 0 && of_priority_.size() > few)
       of_priority_.erase(at);
   }
 
@@ -222,8 +234,11 @@ private:
     rows_ -= rows;
     at->second.rows -= rows;
     const auto& items = at->second.items;
-    if (items.empty())
-      return lanes_.erase(at);
+    if (items.empty()) {
+      const auto next = std::next(at);
+      spare_ = lanes_.extract(at);
+      return next;
+    }
     at->second.oldest = std::min_element(items.begin(), items.end(), [](auto& a, auto& b) {
                           return a.arrived < b.arrived;
                         })->arrived;
@@ -231,6 +246,7 @@ private:
   }
 
   lane_map lanes_;
+  typename lane_map::node_type spare_; ///< empty, or one without requests
   std::unordered_map<std::uint32_t, std::size_t> of_priority_;
   std::int64_t rows_ = 0;
   std::size_t size_ = 0;

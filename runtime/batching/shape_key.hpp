@@ -1,10 +1,10 @@
 #pragma once
 
+#include "kernels/base/small_vector.hpp"
 #include "kernels/tensor/tensor.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace troupe::batching {
 
@@ -25,7 +25,7 @@ public:
 private:
   void put(std::int64_t part);
 
-  std::vector<std::int64_t> parts_;
+  small_vector<std::int64_t, 12> parts_;
   std::size_t hash_ = 1469598103934665603ULL;
 };
 

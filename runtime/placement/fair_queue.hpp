@@ -11,7 +11,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -59,6 +58,7 @@ public:
       return;
     // Who has nothing to do neither saves time up nor owes any.
     const auto index = static_cast<std::size_t>(at - flows_.begin());
+    spare_ = std::move(at->waiting);
     flows_.erase(at);
     if (turn_ > index)
       --turn_;
@@ -84,7 +84,7 @@ private:
     double share = 1;
     double credit = 0; ///< nanoseconds
     int running = 0;
-    std::deque<entry> waiting;
+    std::vector<entry> waiting; ///< few: one batcher's
 
     [[nodiscard]] double cost() const noexcept {
       return static_cast<double>(waiting.front().cost.count());
@@ -95,7 +95,7 @@ private:
     for (auto& one : flows_)
       if (one.id == id)
         return one;
-    return flows_.emplace_back(backlog{id, 1, 0, 0, {}});
+    return flows_.emplace_back(backlog{id, 1, 0, 0, std::exchange(spare_, {})});
   }
 
   // Rounds that a flow has yet to earn in before it can pay; whole ones.
@@ -138,7 +138,7 @@ private:
     auto& from = flows_[index];
     from.credit -= from.cost();
     auto item = std::move(from.waiting.front().item);
-    from.waiting.pop_front();
+    from.waiting.erase(from.waiting.begin());
     ++from.running;
     --size_;
     turn_ = index;
@@ -146,6 +146,7 @@ private:
   }
 
   std::vector<backlog> flows_; ///< in the order of their turns
+  std::vector<entry> spare_;   ///< the memory of a flow that went, for the next
   std::size_t turn_ = 0;
   std::size_t size_ = 0;
 };
