@@ -1,40 +1,16 @@
 #include "runtime/store/lease.hpp"
 #include "runtime/store/ledger.hpp"
+#include "tests/runtime/serving/counting_device.hpp"
 
 #include <boost/test/unit_test.hpp>
 
 using namespace troupe;
 using namespace troupe::store;
+using troupe::test::counting_device;
+using troupe::test::heap_block;
 using namespace std::chrono_literals;
 
 namespace {
-
-struct heap_block final : buffer {
-  heap_block(std::size_t bytes, int& alive) : bytes_(bytes), alive_(alive) { ++alive_; }
-  ~heap_block() override { --alive_; }
-  std::byte* data() const noexcept override { return nullptr; }
-  std::size_t size() const noexcept override { return bytes_; }
-
-  std::size_t bytes_;
-  int& alive_;
-};
-
-struct counting_device final : device {
-  const device_properties& properties() const noexcept override { return about; }
-  result<std::unique_ptr<buffer>> allocate(std::size_t bytes) override {
-    return std::make_unique<heap_block>(bytes, alive);
-  }
-  result<std::unique_ptr<stream>> open_stream(stream_mode) override {
-    return fail(errc::unimplemented, "no streams here");
-  }
-  layout_rule layouts(const kernel_spec&) const override { return layout_rule::row_major_only; }
-  result<kernel_choice> choose_kernel(const kernel_spec&, weight_cache&) override {
-    return fail(errc::unimplemented, "no kernels here");
-  }
-
-  device_properties about;
-  int alive = 0;
-};
 
 constexpr std::size_t page = 4096;
 const time_point start{1h};
@@ -62,7 +38,7 @@ BOOST_AUTO_TEST_CASE(a_free_block_is_lent_again) {
   BOOST_TEST(of.give_back(std::move(block), start).empty());
   const auto again = *of.lease(2, 200, start);
   BOOST_TEST(again.get() == first);
-  BOOST_TEST(on.alive == 1);
+  BOOST_TEST(on.alive.blocks == 1);
 }
 
 BOOST_AUTO_TEST_CASE(who_finds_no_room_waits_and_is_served_in_order) {
@@ -124,10 +100,10 @@ BOOST_AUTO_TEST_CASE(a_block_that_is_lost_makes_room_for_who_waits) {
 }
 
 BOOST_AUTO_TEST_CASE(a_block_of_other_books_is_no_block_of_these) {
-  int others = 0;
+  heap_block::totals others;
   BOOST_TEST(of.give_back(std::make_shared<heap_block>(page, others), start).empty());
   BOOST_TEST(of.free_bytes() == 0u);
-  BOOST_TEST(others == 0);
+  BOOST_TEST(others.blocks == 0);
 }
 
 BOOST_AUTO_TEST_CASE(weights_that_are_gone_refuse_nobody_even_if_nobody_told_of_them) {
@@ -149,7 +125,7 @@ BOOST_AUTO_TEST_CASE(the_end_of_a_reservation_is_told) {
 BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_CASE(a_lease_gives_its_block_back_when_it_ends) {
-  int alive = 0;
+  heap_block::totals alive;
   std::shared_ptr<buffer> returned;
   {
     lease held{std::make_shared<heap_block>(64, alive),
