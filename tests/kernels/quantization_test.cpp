@@ -188,6 +188,27 @@ BOOST_AUTO_TEST_CASE(one_constant_scale_is_applied_in_every_layout) {
       .check<std::int8_t>({5}, {-128, 127, -128, 3, 5});
 }
 
+BOOST_AUTO_TEST_CASE(quantising_divides_as_exactly_as_the_processor) {
+  std::vector<float> x;
+  std::vector<std::int8_t> y;
+  constexpr float scale = 0.0117F;
+  for (int i = -1100; i <= 1100; ++i)
+    for (int last = -2; last <= 2; ++last) { // ties, and their neighbours
+      auto near = static_cast<float>(i) * 0.5F * scale;
+      for (int step = 0; step < std::abs(last); ++step)
+        near = std::nextafter(near, last < 0 ? -1e9F : 1e9F);
+      x.push_back(near);
+      y.push_back(static_cast<std::int8_t>(
+          std::clamp(std::nearbyint(near / scale) + 5.0F, -128.0F, 127.0F)));
+    }
+  const auto count = static_cast<std::int64_t>(x.size());
+  op_case{"QuantizeLinear", 13}
+      .input<float>({count}, x)
+      .input<float>({}, {scale}, true)
+      .input<std::int8_t>({}, {5}, true)
+      .check<std::int8_t>({count}, y);
+}
+
 BOOST_AUTO_TEST_CASE(quantised_sums_round_within_their_bounds) {
   const auto sum = [](std::int64_t lowest) {
     op_case added{"QLinearAdd", 1};
