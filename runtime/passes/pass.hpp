@@ -46,6 +46,7 @@ result<std::size_t> fold_qdq(graph::graph& on, const pass_context& with);
 result<std::size_t> fold_qdq_moves(graph::graph& on, const pass_context& with);
 result<std::size_t> fold_qdq_products(graph::graph& on, const pass_context& with);
 result<std::size_t> fold_qdq_sums(graph::graph& on, const pass_context& with);
+result<std::size_t> unfold_qlinear_conv(graph::graph& on, const pass_context& with);
 result<std::size_t> fold_affine(graph::graph& on, const pass_context& with);
 result<std::size_t> fuse_silu(graph::graph& on, const pass_context& with);
 result<std::size_t> fuse_activations(graph::graph& on, const pass_context& with);

@@ -16,6 +16,7 @@ namespace {
 // Patterns first: once a step is fused, a pattern that had it inside is not seen any more.
 constexpr std::array once{
     pass{"remove_no_ops", remove_no_ops},
+    pass{"unfold_qlinear_conv", unfold_qlinear_conv},
     pass{"fold_qdq", fold_qdq},
     pass{"fold_qdq_moves", fold_qdq_moves},
     pass{"fold_qdq_products", fold_qdq_products},

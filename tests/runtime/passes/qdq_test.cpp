@@ -212,6 +212,35 @@ BOOST_AUTO_TEST_CASE(sums_that_broadcast_are_left_alone) {
   BOOST_TEST(optimised(of, 0.025).find("QLinearAdd") == std::string::npos);
 }
 
+// x between two scales by QLinearConv, whose weights have the given type and zero point.
+std::string unfolded(dtype type, std::uint8_t zero_point) {
+  quantised_kit of;
+  const auto in = of.by(0.01F, 128);
+  const auto out = of.by(0.02F, 100);
+  std::vector<std::uint8_t> content(5 * 4 * 9);
+  for (std::size_t i = 0; i < content.size(); ++i)
+    content[i] = static_cast<std::uint8_t>(i * 91 % 256);
+  const std::vector<std::uint8_t> zero{zero_point};
+  const std::vector<std::int32_t> bias{900, -900, 0, 77, 5000};
+  const auto x = of.quantised(of.kit.input("x", {0, 4, 6, 6}), in);
+  const auto y = of.kit.node(
+      "QLinearConv",
+      {x, in.scale, in.zero_point, of.kit.constant(numbers(type, {5, 4, 3, 3}, content)),
+       of.kit.scalar(0.002F), of.kit.constant(numbers(type, {}, zero)), out.scale, out.zero_point,
+       of.kit.constant(numbers(dtype::int32, {5}, bias))},
+      with("pads", ints({1, 1, 1, 1})), 10);
+  of.real(y, out);
+  return optimised(of, 0.02);
+}
+
+BOOST_AUTO_TEST_CASE(convolutions_of_integers_without_a_fast_kernel_compute_in_real_numbers) {
+  const std::string real = "QuantizeLinear DequantizeLinear Conv QuantizeLinear DequantizeLinear";
+  const std::string whole = "QuantizeLinear QLinearConv DequantizeLinear";
+  BOOST_TEST(unfolded(dtype::uint8, 117) == real);
+  BOOST_TEST(unfolded(dtype::uint8, 128) == (integers_pay() ? whole : real)); // signed around 0
+  BOOST_TEST(unfolded(dtype::int8, 0) == (integers_pay() ? whole : real));
+}
+
 BOOST_AUTO_TEST_CASE(bytes_are_moved_and_pooled_as_they_are) {
   quantised_kit of;
   const auto by = of.by(0.01F, 128);
