@@ -7,8 +7,6 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include <cmath>
-
 HWY_BEFORE_NAMESPACE();
 namespace troupe::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -49,40 +47,18 @@ public:
                                                                                   integer_tag{},
                                                                                   add)} {}
 
+  // Within the bounds a number is its last byte: nothing is left to saturate.
   HWY_INLINE void store(hn::Vec<real_tag> x, Byte* y) const {
-    const auto nearest = hn::NearestInt(hn::Min(hn::Max(x, low_), high_));
-    hn::StoreU(hn::DemoteTo(byte_tag<Byte>{}, hn::Add(nearest, add_)), byte_tag<Byte>{}, y);
+    const hn::RebindToUnsigned<integer_tag> d;
+    const auto nearest = hn::Add(hn::NearestInt(hn::Min(hn::Max(x, low_), high_)), add_);
+    const auto last = hn::And(hn::BitCast(d, nearest), hn::Set(d, 0xFFU));
+    hn::StoreU(hn::BitCast(byte_tag<Byte>{}, hn::U8FromU32(last)), byte_tag<Byte>{}, y);
   }
 
 private:
   hn::Vec<real_tag> low_;
   hn::Vec<real_tag> high_;
   hn::Vec<integer_tag> add_;
-};
-
-// x / scale, rounded once, of an x that is cut off at 2^12 scales: a product with the inverse, and
-// what that leaves over (Markstein, IBM Journal of Research and Development 34, 1990). Processors
-// divide several times slower.
-class exact_division {
-public:
-  explicit exact_division(float scale)
-      : scale_{hn::Set(real_tag{}, scale)}, inverse_{hn::Set(real_tag{}, 1.0F / scale)},
-        most_{hn::Set(real_tag{}, std::abs(4096.0F * scale))} {}
-
-  HWY_INLINE hn::Vec<real_tag> operator()(hn::Vec<real_tag> x) const {
-#if HWY_NATIVE_FMA
-    x = hn::Min(hn::Max(x, hn::Neg(most_)), most_);
-    const auto near = hn::Mul(x, inverse_);
-    return hn::MulAdd(hn::NegMulAdd(near, scale_, x), inverse_, near);
-#else
-    return hn::Div(x, scale_);
-#endif
-  }
-
-private:
-  hn::Vec<real_tag> scale_;
-  hn::Vec<real_tag> inverse_;
-  hn::Vec<real_tag> most_;
 };
 
 template <class Byte>
@@ -95,10 +71,10 @@ void quantize_to(const float* x, std::int64_t count, const meaning& of, const by
                  Byte* y) {
   const rounding<Byte> round{within, of.zero_point};
   const auto low = hn::Set(real_tag{}, static_cast<float>(within.lowest - of.zero_point));
-  const exact_division by{of.scale};
+  const auto scale = hn::Set(real_tag{}, of.scale);
   for_each_vector(x, count, y, [&](const float* from, Byte* to) HWY_ATTR {
-    const auto real = hn::LoadU(real_tag{}, from);
-    round.store(hn::IfThenElse(hn::Eq(real, real), by(real), low), to);
+    const auto real = hn::Div(hn::LoadU(real_tag{}, from), scale);
+    round.store(hn::IfThenElse(hn::Eq(real, real), real, low), to);
   });
 }
 

@@ -21,8 +21,7 @@ scaled_bytes_at(const kernel_spec& spec, dtype type, std::size_t scale, std::siz
     return decline("input {} is not one constant scale of FP32", scale);
   bytes::meaning made{type == dtype::int8,
                       elements_of<float>(spec.inputs[scale].constant->data).front(), 0};
-  constexpr float least = 1e-30F; // so that what is left over by a product is no denormal
-  if (!(std::abs(made.scale) >= least && std::abs(made.scale) <= 1.0F / least))
+  if (!std::isnormal(made.scale))
     return decline("a scale of {}", made.scale);
   if (!has_input(spec, zero_point))
     return made;
