@@ -45,9 +45,13 @@ std::optional<double> flops_of(const plan::step& step) {
   const auto& a = step.inputs[0].desc;
   const auto& b = step.inputs[1].desc;
   const auto& out = step.outputs[0].desc;
+  constexpr std::size_t qlinear_weights = 3; // behind the image, its scale and its zero point
   const auto written = static_cast<double>(out.elements());
   if (step.op_type == "Conv")
     return 2.0 * written * static_cast<double>(elements_per_outer(b));
+  if (step.op_type == "QLinearConv" || step.op_type == "QLinearGemm")
+    return 2.0 * written
+           * static_cast<double>(elements_per_outer(step.inputs[qlinear_weights].desc));
   if (step.op_type == "ConvTranspose")
     return 2.0 * static_cast<double>(a.elements()) * static_cast<double>(elements_per_outer(b));
   if (step.op_type == "MatMul" && !a.dims.empty())

@@ -108,6 +108,29 @@ std::optional<byte_weights> weights_of(const rewriter& in, value_id of, std::siz
   return found;
 }
 
+// The numbers of a constant of FP32, or of the product of two of which one may be a single number.
+std::optional<std::vector<float>> constant_scale(const rewriter& in, value_id of) {
+  const auto& on = in.on();
+  const auto numbers = [&](value_id value) -> std::optional<std::vector<float>> {
+    if (!on.is_constant(value) || on.values[value].constant->type != dtype::float32)
+      return std::nullopt;
+    const auto content = elements_of<float>(on.values[value].constant->data);
+    return std::vector<float>{content.begin(), content.end()};
+  };
+  const auto* product = in.plain_producer(of, "Mul");
+  if (product == nullptr)
+    return numbers(of);
+  auto left = numbers(product->inputs[0]);
+  auto right = numbers(product->inputs[1]);
+  if (!left || !right || (left->size() != 1 && right->size() != 1))
+    return std::nullopt;
+  if (left->size() == 1)
+    std::swap(left, right);
+  for (auto& number : *left)
+    number *= right->front();
+  return left;
+}
+
 // The numbers of a constant of FP32, or of INT32 behind a DequantizeLinear without zero points.
 std::optional<std::vector<double>> constant_bias(const rewriter& in, value_id of,
                                                  std::size_t channels) {
@@ -121,14 +144,11 @@ std::optional<std::vector<double>> constant_bias(const rewriter& in, value_id of
     made.assign(numbers.begin(), numbers.end());
   } else {
     const auto* scaled = in.plain_producer(of, "DequantizeLinear");
-    if (scaled == nullptr || !on.is_constant(scaled->inputs[0])
-        || !on.is_constant(scaled->inputs[1]))
+    if (scaled == nullptr || !on.is_constant(scaled->inputs[0]))
       return std::nullopt;
     const auto& numbers = *on.values[scaled->inputs[0]].constant;
-    const auto& scale = *on.values[scaled->inputs[1]].constant;
-    const auto count = static_cast<std::size_t>(element_count(scale.dims));
-    if (numbers.type != dtype::int32 || scale.type != dtype::float32
-        || (count != 1 && count != channels)
+    const auto scale = constant_scale(in, scaled->inputs[1]);
+    if (numbers.type != dtype::int32 || !scale || (scale->size() != 1 && scale->size() != channels)
         || static_cast<std::size_t>(element_count(numbers.dims)) != channels)
       return std::nullopt;
     if (scaled->inputs.size() > 2) {
@@ -140,7 +160,7 @@ std::optional<std::vector<double>> constant_bias(const rewriter& in, value_id of
         return std::nullopt;
     }
     for (std::size_t i = 0; i < channels; ++i)
-      made.push_back(double{elements_of<float>(scale.data)[count == 1 ? 0 : i]}
+      made.push_back(double{(*scale)[scale->size() == 1 ? 0 : i]}
                      * elements_of<std::int32_t>(numbers.data)[i]);
   }
   if (made.size() == 1 && channels > 1)

@@ -112,6 +112,17 @@ result<void> infer_qlinear_binary(inference& at) {
   return set_as(at, "Add", facts_of(at, {0, 3}), {}, at.type(0));
 }
 
+// A, its scale and zero point, those of B, a bias, and the scale and zero point of the result,
+// which is real without them.
+result<void> infer_qgemm(inference& at) {
+  auto facts = facts_of(at, {0, 3});
+  for (auto& each : facts)
+    each.type = dtype::float32;
+  const auto byte = at.type(8) ? at.type(8) : at.type(0);
+  return set_as(at, "Gemm", std::move(facts), at.attributes(),
+                at.has(7) ? byte : std::optional{dtype::float32});
+}
+
 result<void> infer_qlinear_average_pool(inference& at) {
   return set_as(at, "AveragePool", facts_of(at, {0}), at.attributes(), at.type(0));
 }
@@ -147,6 +158,7 @@ constexpr std::array rules{
     infer_entry{"FusedMatMul", 2, 2, 1, infer_fused_matmul, contrib},
     infer_entry{"Gelu", 1, 1, 1, infer_same, contrib},
     infer_entry{"MatMulIntegerToFloat", 4, 7, 1, infer_product, contrib},
+    infer_entry{"QGemm", 6, 9, 1, infer_qgemm, contrib},
     infer_entry{"QLinearAdd", 7, 8, 1, infer_qlinear_binary, contrib},
     infer_entry{"QLinearAveragePool", 4, 5, 1, infer_qlinear_average_pool, contrib},
     infer_entry{"QLinearConcat", 5, any_number, 1, infer_qlinear_concat, contrib},

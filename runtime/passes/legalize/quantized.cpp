@@ -83,6 +83,32 @@ result<bool> concat(legalizer& to, const node& of) {
   return true;
 }
 
+// Inputs: A, its scale and zero point, B, its scale and zero point, a bias in units of both scales,
+// those of Y; without the last two Y is real.
+result<bool> general_product(legalizer& to, const node& of) {
+  const auto alpha = of.attributes.real("alpha", 1.0F);
+  const auto turned = of.attributes.integer("transB", 0);
+  const auto columns = attributes_of({{"axis", std::int64_t{turned != 0 ? 0 : 1}}});
+  std::vector<value_id> operands{
+      real(to, 0), to.add("DequantizeLinear", {to.input(3), to.input(4), to.input(5)}, columns)};
+  if (to.input(6) != no_value) {
+    auto unit = to.add("Mul", {to.input(1), to.input(4)});
+    if (alpha != 1.0F)
+      unit = to.add("Mul", {unit, to.scalar(alpha, dtype::float32)});
+    operands.push_back(to.add("DequantizeLinear", {to.input(6), unit},
+                              attributes_of({{"axis", std::int64_t{0}}})));
+  }
+  const bool is_real = to.input(7) == no_value;
+  const auto y = to.add(
+      "Gemm", std::move(operands),
+      attributes_of(
+          {{"alpha", alpha}, {"transA", of.attributes.integer("transA", 0)}, {"transB", turned}}),
+      is_real ? to.output(0) : no_value);
+  if (!is_real)
+    quantize(to, y, to.input(7), to.input(8));
+  return true;
+}
+
 // QuantizeLinear and DequantizeLinear as ONNX had them later, with 16-bit integers and blocks.
 result<bool> as_default(legalizer& to, const node& of) {
   to.add(of.op_type, of.inputs, of.attributes, to.output(0));
@@ -131,6 +157,7 @@ constexpr std::array entries{
     legalization_entry{contrib, "DequantizeLinear", as_default},
     legalization_entry{contrib, "DynamicQuantizeMatMul", dynamic_quantize_matmul},
     legalization_entry{contrib, "MatMulIntegerToFloat", matmul_integer_to_float},
+    legalization_entry{contrib, "QGemm", general_product},
     legalization_entry{contrib, "QLinearAdd", add},
     legalization_entry{contrib, "QLinearAveragePool", average_pool},
     legalization_entry{contrib, "QLinearConcat", concat},

@@ -9,6 +9,9 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
+#include <cmath>
+
 using namespace troupe;
 using namespace troupe::test;
 
@@ -160,6 +163,57 @@ BOOST_AUTO_TEST_CASE(general_products_become_those_of_integers) {
     const auto found = optimised(of, 0.03);
     if (integers_pay())
       BOOST_TEST(found == "QuantizeLinear QLinearGemm DequantizeLinear");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(general_products_of_other_tools_become_the_same) {
+  for (const bool quantises : {true, false}) {
+    quantised_kit of;
+    const auto in = of.by(0.01F, 128);
+    const auto out = of.by(0.03F, 120);
+    const auto x = of.quantised(of.kit.input("x", {0, 24}), in);
+    const std::vector<std::int8_t> zeros(7);
+    const std::vector<std::int32_t> bias{900, -900, 0, 77, 5000, 1, -2};
+    std::vector<graph::value_id> inputs{
+        x,
+        in.scale,
+        in.zero_point,
+        of.kit.constant(signed_noise({7, 24})),
+        of.kit.constant(floats({7}, {0.002F, 0.004F, 0.001F, 0.002F, 0.003F, 0.002F, 0.002F})),
+        of.kit.constant(numbers(dtype::int8, {7}, zeros)),
+        of.kit.constant(numbers(dtype::int32, {7}, bias))};
+    if (quantises)
+      inputs.insert(inputs.end(), {out.scale, out.zero_point});
+    const auto y = of.kit.node("QGemm", inputs, with("transB", std::int64_t{1}), 1);
+    of.kit.made.nodes.back().domain = "com.microsoft";
+    if (quantises)
+      of.real(y, out);
+    auto& made = of.kit.made;
+    of.kit.output(made.nodes.back().outputs.front());
+    const auto reports = passes::run_passes(made, {.on = &cpu_device(), .verify = true});
+    BOOST_REQUIRE_MESSAGE(reports.has_value(), (reports ? "" : to_string(reports.error())));
+    const auto found = outline(made);
+    if (!quantises)
+      BOOST_TEST(found == "QuantizeLinear DequantizeLinear Gemm");
+    else if (integers_pay())
+      BOOST_TEST(found == "QuantizeLinear QLinearGemm DequantizeLinear");
+    const auto input = noise({2, 24}, 5);
+    const auto results = interpret(made, {input}, cpu_device());
+    BOOST_REQUIRE(results.has_value());
+    const auto content = floats_in(*results->front());
+    const auto values = floats_in(*input);
+    const auto weight = signed_noise({7, 24});
+    const auto weights = elements_of<std::int8_t>(weight->data);
+    const std::vector<float> scales{0.002F, 0.004F, 0.001F, 0.002F, 0.003F, 0.002F, 0.002F};
+    for (std::size_t row = 0; row < 2; ++row)
+      for (std::size_t column = 0; column < 7; ++column) {
+        double sum = bias[column];
+        for (std::size_t k = 0; k < 24; ++k)
+          sum += std::nearbyint(values[row * 24 + k] / 0.01F) * weights[column * 24 + k];
+        const auto expected = sum * 0.01 * scales[column];
+        if (!quantises || (expected > -3.5 && expected < 3.9)) // the rest saturates
+          BOOST_TEST(std::abs(content[row * 7 + column] - expected) <= (quantises ? 0.0301 : 1e-4));
+      }
   }
 }
 
