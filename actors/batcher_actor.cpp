@@ -51,7 +51,7 @@ batcher_actor::behavior_type batcher_state::make_behavior(commons_ptr shared, pl
       [this](taken_atom, const handover_ptr& given) { taken(*given); },
       [this](halt_atom) { end(); },
       [this](wake_atom) {
-        alarm_.reset();
+        alarm_.rang(now());
         dispatch();
         leave_if_done();
       },
@@ -222,13 +222,10 @@ void batcher_state::finished(const batch_outcome& outcome) {
   leave_if_done();
 }
 
-// One alarm for the whole queue, never one per job: a timer cannot be taken back, and keeps the
-// actor alive until it is due. An alarm that comes too early only looks again.
+// One alarm for the whole queue, never one per job. If it comes too early, it only looks again.
 void batcher_state::wake_at(time_point at) {
-  if (alarm_ && *alarm_ <= at)
-    return;
-  alarm_ = at;
-  self_->delayed_send(self_, std::max(at - now(), duration::zero()), wake_atom_v);
+  if (const auto in = alarm_.set(at, now()))
+    self_->delayed_send(self_, *in, wake_atom_v);
 }
 
 // The router forgets this actor at about the same time: what it sent before, by whatever way, is

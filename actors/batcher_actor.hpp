@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/alarm.hpp"
 #include "actors/commons.hpp"
 #include "actors/interfaces.hpp"
 #include "runtime/batching/adaptive_size.hpp"
@@ -65,7 +66,7 @@ private:
   std::int64_t memory_rows_ = 0; ///< of a batch that its device had memory for; 0: any so far
   std::deque<job_ptr> again_;    ///< members of failed batches: each runs alone, once
   std::unordered_map<std::uint64_t, batch_ptr> in_flight_;
-  std::optional<time_point> alarm_;
+  alarm alarm_;
   bool retiring_ = false; ///< no further jobs are routed here
   bool lingered_ = false; ///< and those that were on their way have come
   bool leaving_ = false;  ///< with nothing left to do: who still comes is sent back

@@ -14,7 +14,7 @@ watchdog_actor::behavior_type watchdog_state::make_behavior(commons_ptr shared) 
       [this](cancel_atom, const job_ptr& unwanted) { cancel(unwanted); },
       [this](up_atom) { look(); },
       [this](wake_atom) {
-        alarm_.reset();
+        alarm_.rang(shared_->clock->now());
         look();
       },
   };
@@ -41,10 +41,8 @@ void watchdog_state::cancel(const job_ptr& unwanted) {
 }
 
 void watchdog_state::wake_at(time_point at) {
-  if (alarm_ && *alarm_ <= at)
-    return;
-  alarm_ = at;
-  self_->delayed_send(self_, std::max(at - shared_->clock->now(), duration::zero()), wake_atom_v);
+  if (const auto in = alarm_.set(at, shared_->clock->now()))
+    self_->delayed_send(self_, *in, wake_atom_v);
 }
 
 watchdog_actor::behavior_type watchdog(watchdog_actor::stateful_pointer<watchdog_state> self,

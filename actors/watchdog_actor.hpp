@@ -1,12 +1,11 @@
 #pragma once
 
+#include "actors/alarm.hpp"
 #include "actors/commons.hpp"
 #include "actors/interfaces.hpp"
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
-
-#include <optional>
 
 namespace troupe::actors {
 
@@ -27,7 +26,7 @@ private:
 
   watchdog_actor::pointer self_;
   commons_ptr shared_;
-  std::optional<time_point> alarm_;
+  alarm alarm_;
 };
 
 /// Spawn with `sys.spawn(watchdog, shared)`.

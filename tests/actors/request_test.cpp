@@ -1,6 +1,7 @@
 // What is checked before a request enters a queue, and what is done to outputs; without actors.
 
 #include "actors/admission.hpp"
+#include "actors/alarm.hpp"
 #include "actors/backoff.hpp"
 #include "actors/check_request.hpp"
 #include "actors/outputs.hpp"
@@ -186,7 +187,7 @@ BOOST_AUTO_TEST_CASE(a_parents_units_go_with_the_last_of_its_children) {
   BOOST_TEST(!units.join());
 }
 
-BOOST_AUTO_TEST_CASE(pauses_grow_to_five_seconds_and_are_forgotten_after_a_quiet_minute) {
+BOOST_AUTO_TEST_CASE(pauses_grow_to_five_seconds_and_are_forgotten_by_who_lives) {
   backoff pause;
   time_point now{1h};
   BOOST_TEST((pause.next(now) == 0ms));
@@ -195,7 +196,21 @@ BOOST_AUTO_TEST_CASE(pauses_grow_to_five_seconds_and_are_forgotten_after_a_quiet
   for (int i = 0; i < 20; ++i)
     (void)pause.next(now);
   BOOST_TEST((pause.next(now) == 5s));
-  BOOST_TEST((pause.next(now + 61s) == 0ms));
+  BOOST_TEST((pause.next(now + 7s) == 5s)); // it lived for two of them
+  BOOST_TEST((pause.next(now + 16s) == 0ms));
+}
+
+BOOST_AUTO_TEST_CASE(an_alarm_is_sent_for_the_earliest_time_alone_and_never_far_ahead) {
+  troupe::actors::alarm of;
+  const time_point now{1h};
+  BOOST_TEST((of.set(now + 60s, now) == 1s));
+  BOOST_TEST(!of.set(now + 50s, now));
+  BOOST_TEST((of.set(now + 5ms, now) == 5ms));
+  BOOST_TEST((of.set(now - 1s, now) == 0ms));
+  of.rang(now);
+  BOOST_TEST((of.set(now + 30ms, now) == 30ms));
+  of.rang(now + 5ms); // one that was overtaken
+  BOOST_TEST(!of.set(now + 40ms, now + 5ms));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
