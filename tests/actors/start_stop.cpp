@@ -1,4 +1,4 @@
-// start_stop [--cycles N] [--requests N]
+// start_stop [--cycles N] [--requests N] [--seed N]
 // Starts a runtime, loads a model, has requests in flight over it and stops: again and again. What
 // must hold: every request is answered exactly once, with its own values or `unavailable`, threads
 // and memory do not grow, nothing hangs (whoever runs this sets the limit).
@@ -6,16 +6,17 @@
 #include "actors/troupe.hpp"
 #include "tests/actors/relu_model.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -115,13 +116,20 @@ int run(int cycles, int requests, std::uint32_t seed) {
 } // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"Starts and stops a runtime with requests in flight."};
   int cycles = 50;
   int requests = 200;
-  std::uint32_t seed = 1;
-  app.add_option("--cycles", cycles)->check(CLI::Range(1, 1'000'000));
-  app.add_option("--requests", requests, "In flight at each stop")->check(CLI::Range(0, 4000));
-  app.add_option("--seed", seed);
-  CLI11_PARSE(app, argc, argv);
-  return run(cycles, requests, seed);
+  int seed = 1;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    int* const which = word == "--cycles"     ? &cycles
+                       : word == "--requests" ? &requests
+                       : word == "--seed"     ? &seed
+                                              : nullptr;
+    if (!which || ++i == argc) {
+      fmt::print(stderr, "usage: start_stop [--cycles N] [--requests N] [--seed N]\n");
+      return 2;
+    }
+    *which = std::atoi(argv[i]);
+  }
+  return run(cycles, requests, static_cast<std::uint32_t>(seed));
 }
