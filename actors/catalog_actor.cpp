@@ -41,6 +41,9 @@ catalog_actor::behavior_type catalog_state::make_behavior(commons_ptr shared,
       [this](warmed_atom, std::uint64_t number, const failure& outcome) {
         survive_load(number, [&] { outcome.what ? abort(number, *outcome.what) : warm(number); });
       },
+      [this](needed_atom, std::uint64_t number, const failure& outcome) {
+        survive_load(number, [&] { outcome.what ? abort(number, *outcome.what) : needed(number); });
+      },
       [this](query_atom, const query_ptr& asked) { survive([&] { answer(*asked); }); },
       [this](up_atom) { survive([&] { publish_all(); }); },
   };
@@ -111,7 +114,10 @@ void catalog_state::begin(const load_request_ptr& asked) {
   known.load = number;
   if (known.versions.empty())
     known.state = "LOADING";
-  books_->loads[number] = {asked->name, {asked->done}, {}, {}, 0, 0};
+  auto& under_way = books_->loads[number];
+  under_way.name = asked->name;
+  under_way.source = asked->source;
+  under_way.waiters = {asked->done};
   const auto& storages = shared_->storages;
   if (!tell<storage_actor>(*shared_, storages[books_->next_storage++ % storages.size()],
                            load_atom_v, load_order_ptr{order}))
@@ -151,6 +157,7 @@ void catalog_state::host(const load_request_ptr& asked) {
             now.load = 0;
             now.versions = {made};
             now.state = "READY";
+            now.source = "the program";
             announce(asked->name, now);
             asked->done({});
           },
@@ -175,7 +182,7 @@ void catalog_state::unload(const load_request& asked) {
   asked.done({});
 }
 
-// Its batchers finish what they have and leave; a stage ends with what it holds.
+// Its batchers, or its stage, finish what they have and leave.
 void catalog_state::retire(const served_model& old) {
   for (const auto& one : old.placements)
     tell<supervisor_actor>(*shared_, shared_->supervisor, halt_atom_v, one.entry);

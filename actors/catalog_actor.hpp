@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -30,8 +31,9 @@ struct model_source {
 
 /// Knows every model and its versions. A load goes through steps: storage reads and compiles,
 /// memory books the weights, the supervisor places a batcher, a warm-up request passes it; then all
-/// versions are published at once. One load of a name at a time; those who ask meanwhile share its
-/// outcome.
+/// versions are published at once. A pipeline has other steps: the models it calls are loaded where
+/// they are not there, then it is compiled against them and its stage is hosted. One load of a name
+/// at a time; those who ask meanwhile share its outcome.
 class catalog_state {
 public:
   static inline const char* name = "catalog";
@@ -52,6 +54,13 @@ private:
   void placed_one(std::uint64_t number, const failure& outcome);
   void warm(std::uint64_t number);
   void publish(std::uint64_t number);
+  void compose(std::uint64_t number, const loaded_model& made);
+  [[nodiscard]] std::optional<std::string> source_of(const std::string& model) const;
+  void call_for(std::uint64_t number, const std::string& model);
+  void needed(std::uint64_t number);
+  void host_composed(std::uint64_t number);
+  [[nodiscard]] bool depends(const std::string& who, const std::string& on) const;
+  [[nodiscard]] std::string missing_for(const served_model& of) const;
   void abort(std::uint64_t number, const error& why);
   void unload(const load_request& asked);
   void retire(const served_model& old);

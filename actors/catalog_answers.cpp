@@ -25,8 +25,14 @@ std::vector<protocol::model_index_entry> catalog_state::index() const {
   auto listed = source_.list ? source_.list() : std::vector<std::string>{};
   for (const auto& [key, one] : books_->models) {
     std::erase(listed, key);
-    for (const auto& version : one.versions)
-      entries.push_back({key, version->version, "READY", one.reason});
+    for (const auto& version : one.versions) {
+      const auto missing = missing_for(*version);
+      if (missing.empty())
+        entries.push_back({key, version->version, "READY", one.reason});
+      else
+        entries.push_back(
+            {key, version->version, "UNAVAILABLE", "model " + missing + ": not loaded"});
+    }
     if (one.versions.empty())
       entries.push_back({key, "", one.state, one.reason});
   }
@@ -46,7 +52,7 @@ void catalog_state::answer(const query& asked) const {
     case query::what::ready: {
       const auto found = find(asked.about);
       if (found)
-        return asked.ready(true);
+        return asked.ready(missing_for(**found).empty());
       const auto at = books_->models.find(asked.about.name);
       if (at != books_->models.end() && at->second.state == "LOADING")
         return asked.ready(false);

@@ -21,6 +21,7 @@ struct catalog_books {
     std::vector<model_ptr> versions; ///< as published
     placement::version_rules rules;
     std::uint64_t load = 0; ///< the load under way
+    std::string source;     ///< where it comes from; empty: the repository
   };
   struct load_step {
     std::shared_ptr<served_model> model;
@@ -31,11 +32,15 @@ struct catalog_books {
   };
   struct load {
     std::string name;
+    std::string source;
     std::vector<std::function<void(result<void>)>> waiters;
     std::vector<load_step> steps; ///< one per placement
     placement::version_rules rules;
-    std::size_t at = 0;     ///< the step under way
-    std::size_t warmed = 0; ///< requests of that step
+    std::size_t at = 0;                            ///< the step under way
+    std::size_t warmed = 0;                        ///< requests of that step
+    std::shared_ptr<const composition> composed{}; ///< a pipeline
+    std::string version{};                         ///< its
+    std::size_t missing = 0;                       ///< models that it waits for
   };
 
   std::map<std::string, entry> models;

@@ -13,6 +13,8 @@ void catalog_state::loaded(std::uint64_t number, const result<std::vector<loaded
     return;
   if (!outcome)
     return abort(number, outcome.error());
+  if (!outcome->empty() && outcome->front().composed)
+    return compose(number, outcome->front());
   for (const auto& version : *outcome) {
     at->second.rules = version.rules;
     auto made = std::make_shared<served_model>();
@@ -126,6 +128,7 @@ void catalog_state::publish(std::uint64_t number) {
   announce(done.mapped().name, known);
   for (const auto& one : old)
     retire(*one);
+  known.source = std::move(done.mapped().source);
   known.load = 0;
   known.state = "READY";
   known.reason.clear();

@@ -121,9 +121,9 @@ result<void> check_outputs(job::impl& asked) {
       return fail(errc::invalid_argument, "model {}: no output \"{}\"; it gives: {}", model.name,
                   wanted.name, names_of(declared));
     if (const auto at = wanted.parameters.find("classification"); at != wanted.parameters.end()) {
-      if (model.platform == "stage")
-        return fail(errc::unimplemented, "model {}: a stage does not classify its outputs",
-                    model.name);
+      if (is_hosted(model))
+        return fail(errc::unimplemented, "model {}: a {} does not classify its outputs", model.name,
+                    model.platform);
       const auto* top = std::get_if<std::int64_t>(&at->second);
       if (!top || *top < 1)
         return fail(errc::invalid_argument,
@@ -194,7 +194,7 @@ result<void> complete_inputs(job::impl& asked) {
         return fail(errc::invalid_argument, "model {}: input \"{}\": {}", model.name, input.name,
                     elements.error().text);
     }
-    if (!left_out(input) || model.platform == "stage")
+    if (!left_out(input) || is_hosted(model))
       continue; // a stage sees for itself what was left out
     if (declared.any_rank)
       return fail(errc::invalid_argument,

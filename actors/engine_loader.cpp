@@ -1,8 +1,10 @@
 #include "actors/engine_loader.hpp"
 
 #include "kernels/open_device.hpp"
+#include "runtime/pipeline/parse.hpp"
 #include "runtime/placement/engine_executable.hpp"
 #include "runtime/repository/configure.hpp"
+#include "runtime/repository/ensemble.hpp"
 #include "runtime/repository/instances.hpp"
 #include "runtime/repository/version_labels.hpp"
 
@@ -171,6 +173,61 @@ result<loader> loader_of(result<repository::model_folder> folder, const loading_
   };
 }
 
+// A pipeline is no more than its declaration; the models that come with it are loaded by their own
+// names, where they are not there yet.
+result<std::vector<loaded_model>> load_pipeline(pipeline::definition declared,
+                                                const loading_setup& setup) {
+  auto made = std::make_shared<composition>();
+  for (const auto& [name, file] : declared.models) {
+    auto part = loader_for(name, file, setup);
+    if (!part)
+      return fail(part.error().code, "{}: {}", declared.origin, part.error().text);
+    made->brings[name] = {std::move(*part), file.lexically_normal().string()};
+  }
+  made->declared = std::move(declared);
+  std::vector<loaded_model> loaded(1);
+  loaded.front().version = "1";
+  loaded.front().composed = std::move(made);
+  return loaded;
+}
+
+loader pipeline_loader(const std::filesystem::path& file, const loading_setup& setup) {
+  return [file, setup]() -> result<std::vector<loaded_model>> {
+    auto declared = pipeline::read_file(file);
+    if (!declared)
+      return propagate(std::move(declared));
+    return load_pipeline(std::move(*declared), setup);
+  };
+}
+
+// The highest version of an ensemble is as good as any: they differ in nothing.
+loader ensemble_loader(repository::model_folder folder, const loading_setup& setup) {
+  return [folder = std::move(folder), setup]() -> result<std::vector<loaded_model>> {
+    auto declared = repository::ensemble_of(folder);
+    if (!declared)
+      return propagate(std::move(declared));
+    for (const auto& note : folder.config.warnings)
+      spdlog::info("model {}: {}", folder.name, note);
+    auto loaded = load_pipeline(std::move(*declared), setup);
+    if (loaded)
+      loaded->front().version = folder.versions.back().version;
+    return loaded;
+  };
+}
+
+// A model's folder, or a pipeline's.
+result<loader> folder_loader(const std::string& name, const std::filesystem::path& folder,
+                             const loading_setup& setup) {
+  std::error_code ignored;
+  if (const auto file = folder / repository::pipeline_file;
+      std::filesystem::is_regular_file(file, ignored))
+    return pipeline_loader(file, setup);
+  auto found = repository::read_model(name, folder);
+  if (found && found->config.ensemble)
+    return ensemble_loader(std::move(*found), setup);
+  return loader_of(std::move(found), setup);
+}
+
 bool is_plain_name(const std::string& name) {
   return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos
          && name.find('\0') == std::string::npos;
@@ -205,10 +262,11 @@ result<loader> loader_for(const std::string& name, const std::filesystem::path& 
   if (!is_plain_name(name))
     return fail(errc::invalid_argument, "model name: expected no slash, got \"{}\"", name);
   std::error_code ignored;
-  return loader_of(std::filesystem::is_directory(from, ignored)
-                       ? repository::read_model(name, from)
-                       : repository::single_file(name, from),
-                   setup);
+  if (std::filesystem::is_directory(from, ignored))
+    return folder_loader(name, from, setup);
+  if (from.extension() == ".toml")
+    return pipeline_loader(from, setup);
+  return loader_of(repository::single_file(name, from), setup);
 }
 
 result<model_source> repository_source(loading_setup setup) {
@@ -228,7 +286,7 @@ result<model_source> repository_source(loading_setup setup) {
     // The name comes from a client: it must not lead out of the repository.
     if (!is_plain_name(name))
       return fail(errc::not_found, "model {}: not found", name);
-    return loader_of(repository::read_model(name, root / name), setup);
+    return folder_loader(name, root / name, setup);
   };
   return source;
 }

@@ -27,7 +27,8 @@ struct loading_setup {
 [[nodiscard]] result<std::vector<std::shared_ptr<troupe::device>>>
 open_devices(const std::vector<std::string>& addresses);
 
-/// Loads one model from an ONNX file or from a directory laid out as in a repository.
+/// Loads one model from an ONNX file or from a directory laid out as in a repository, or a pipeline
+/// from a TOML file.
 [[nodiscard]] result<loader> loader_for(const std::string& name, const std::filesystem::path& from,
                                         loading_setup setup);
 

@@ -10,9 +10,11 @@ hosted_stage::behavior_type hosted_stage_state::make_behavior(commons_ptr shared
   shared_ = std::move(shared);
   what_ = std::move(what);
   log_exceptions(self_, name);
-  stage_ = what_->make();
+  renew();
   return {
       [this](submit_atom, const job_ptr& asked) {
+        if (left_)
+          return send_back(*shared_, asked);
         asked->at.queued = shared_->clock->now();
         job held{asked};
         if (held.cancelled())
@@ -23,8 +25,16 @@ hosted_stage::behavior_type hosted_stage_state::make_behavior(commons_ptr shared
       [this](resume_atom, const continuation_ptr& next) {
         // Whatever the callback holds ends here, on the stage's thread.
         const auto run = std::exchange(next->run, nullptr);
-        if (next->generation == generation_)
+        if (next->generation != generation_)
+          return;
+        --pending_;
+        if (run)
           call_stage([&] { run(*this); });
+        leave_if_idle();
+      },
+      [this](retire_atom) {
+        leaving_ = true;
+        leave_if_idle();
       },
   };
 }
@@ -36,10 +46,20 @@ void hosted_stage_state::call_stage(Work work) {
     work();
   } catch (const std::exception& thrown) {
     spdlog::error("stage {} threw and is made anew: {}", what_->name, thrown.what());
-    ++generation_;
-    stage_.reset();
-    stage_ = what_->make();
+    renew();
   }
+}
+
+void hosted_stage_state::renew() {
+  generation_ = shared_->fresh_number();
+  pending_ = 0;
+  stage_.reset();
+  stage_ = what_->make();
+}
+
+void hosted_stage_state::leave_if_idle() {
+  if (leaving_ && !left_ && pending_ == 0)
+    left_ = tell<supervisor_actor>(*shared_, shared_->supervisor, retire_atom_v, what_->id);
 }
 
 time_point hosted_stage_state::now() const noexcept {
@@ -48,6 +68,9 @@ time_point hosted_stage_state::now() const noexcept {
 
 void hosted_stage_state::submit(const job& parent, inference_request request,
                                 std::function<void(stage_context&, response_part)> done) {
+  if (request.priority == 0)
+    request.priority = parent.request().priority;
+  ++pending_;
   // The answer finds its way back by id: a handle in here would outlive a restart.
   auto back = [shared = shared_, to = what_->id, from = generation_,
                done = std::move(done)](response_part part, bool) {
@@ -68,8 +91,15 @@ void hosted_stage_state::submit(const job& parent, inference_request request,
     sub->fail_with(errc::unavailable, "no router at the moment", 100);
 }
 
+void hosted_stage_state::abandon(const job& parent) {
+  const auto& of = parent.held();
+  if (of->has_children())
+    tell<watchdog_actor>(*shared_, shared_->watchdog, cancel_atom_v, of);
+}
+
 void hosted_stage_state::offload(std::function<void()> work,
                                  std::function<void(stage_context&)> done) {
+  ++pending_;
   auto next = std::make_shared<continuation>();
   next->generation = generation_;
   next->run = std::move(done);
@@ -79,7 +109,7 @@ void hosted_stage_state::offload(std::function<void()> work,
       work();
     } catch (const std::exception& thrown) { // `done` is dropped, and the job it holds answered
       spdlog::error("stage {}: a computation threw: {}", label, thrown.what());
-      return;
+      next->run = nullptr;
     }
     work = nullptr;
     tell<hosted_stage>(*shared, to, resume_atom_v, std::move(next));

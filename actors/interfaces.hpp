@@ -86,11 +86,13 @@ using storage_actor = caf::typed_actor<rpc<void(load_atom, load_order_ptr)>, //
 
 /// Knows every model: loads, warms up, publishes, unloads, answers questions.
 ///   loaded, warmed  steps of a load under way, by its number
+///   needed  a model that a pipeline under way waits for is there, or is not
 ///   up      the router was restarted
 using catalog_actor = caf::typed_actor<rpc<void(load_atom, load_request_ptr)>,            //
                                        rpc<void(unload_atom, load_request_ptr)>,          //
                                        rpc<void(loaded_atom, std::uint64_t, loaded_ptr)>, //
                                        rpc<void(warmed_atom, std::uint64_t, failure)>,    //
+                                       rpc<void(needed_atom, std::uint64_t, failure)>,    //
                                        rpc<void(query_atom, query_ptr)>,                  //
                                        rpc<void(up_atom)>>;
 
@@ -104,14 +106,16 @@ using watchdog_actor = caf::typed_actor<rpc<void(cancel_atom, job_ptr)>, //
 
 /// Hosts one troupe::stage.
 ///   resume  a callback of the stage's: a sub-request was answered, a computation ended
-using hosted_stage = job_stage::extend<rpc<void(resume_atom, continuation_ptr)>>;
+///   retire  no new jobs come: finish and leave
+using hosted_stage = job_stage::extend<rpc<void(resume_atom, continuation_ptr)>, //
+                                       rpc<void(retire_atom)>>;
 
 /// Root of the actors: spawns, monitors, restarts, stops.
 ///   place    spawn the batcher of a placement
 ///   host     spawn the actor of a stage
-///   halt     a batcher or stage is no longer wanted: the one is told to finish, now and should it
-///            be restarted meanwhile, the other ends
-///   retire   a batcher is through with everything: nobody is to find it any more
+///   halt     a batcher or stage is no longer wanted: it is told to finish, now and should it be
+///            restarted meanwhile
+///   retire   a batcher or stage is through with everything: nobody is to find it any more
 ///   restart  a dead actor's pause is over
 ///   up       answered once everybody has been spawned; with an id: that device can take batches
 using supervisor_actor = caf::typed_actor<rpc<failure(place_atom, place_order_ptr)>, //

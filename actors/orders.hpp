@@ -7,6 +7,7 @@
 #include "actors/troupe.hpp"
 #include "kernels/base/result.hpp"
 #include "runtime/batching/queue.hpp"
+#include "runtime/pipeline/definition.hpp"
 #include "runtime/placement/executable.hpp"
 #include "runtime/store/reservation.hpp"
 
@@ -47,6 +48,21 @@ struct continuation {
 };
 using continuation_ptr = std::shared_ptr<continuation>;
 
+struct loaded_model;
+
+/// Reads and compiles; runs on a storage actor's thread.
+using loader = std::function<result<std::vector<loaded_model>>()>;
+
+/// A pipeline as it was declared, and the models that come with it.
+struct composition {
+  struct part {
+    loader load;
+    std::string source; ///< where it comes from: two under one name must come from the same place
+  };
+  pipeline::definition declared;
+  std::map<std::string, part> brings;
+};
+
 /// What a loader makes of a model: everything but the actors.
 struct loaded_model {
   std::string version;
@@ -60,12 +76,10 @@ struct loaded_model {
   std::vector<std::vector<tensor>> warm_up;     ///< inputs of requests to run before use
   std::size_t weight_bytes = 0;                 ///< on each device that has its own
   placement::version_rules rules;               ///< of the model: the same for all of its versions
+  std::shared_ptr<const composition> composed;  ///< a pipeline: nothing else but the version counts
 };
 
 using loaded_ptr = std::shared_ptr<const result<std::vector<loaded_model>>>;
-
-/// Reads and compiles; runs on a storage actor's thread.
-using loader = std::function<result<std::vector<loaded_model>>()>;
 
 /// Waiting requests that one batcher gives to another; from now on they are the other's.
 struct handover {
@@ -116,6 +130,7 @@ using stage_order_ptr = std::shared_ptr<const stage_order>;
 struct load_request {
   std::string name;
   loader load;
+  std::string source{};  ///< where the loader takes it from
   stage_factory make;    ///< a stage instead of a model
   stage_signature stage; ///< its inputs and outputs
   std::function<void(result<void>)> done;

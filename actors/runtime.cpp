@@ -80,6 +80,7 @@ result<void> runtime::load(const std::string& name, const std::filesystem::path&
     actors::load_request what;
     what.name = name;
     what.load = std::move(*loader);
+    what.source = from.lexically_normal().string();
     what.done = std::move(done);
     impl_->system.load(std::move(what));
   });
@@ -134,6 +135,12 @@ std::future<response_part> runtime::infer(inference_request request) {
 result<protocol::model_metadata> runtime::metadata(const std::string& model) const {
   return wait_for<protocol::model_metadata>(
       [&](auto done) { impl_->system.metadata(model, {}, std::move(done)); });
+}
+
+std::vector<protocol::model_index_entry> runtime::models() const {
+  auto found = wait_for<std::vector<protocol::model_index_entry>>(
+      [&](auto done) { impl_->system.index(std::move(done)); });
+  return found ? std::move(*found) : std::vector<protocol::model_index_entry>{};
 }
 
 std::vector<protocol::model_statistics> runtime::statistics(const std::string& model) const {

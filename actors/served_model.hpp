@@ -45,13 +45,19 @@ struct placed {
 struct served_model {
   std::string name;
   std::string version;
-  std::string platform; ///< "onnx" or "stage"
+  std::string platform; ///< "onnx", "stage", "pipeline" or "ensemble"
   signature io;
   model_settings settings;
   std::map<std::string, std::string, std::less<>> properties; ///< what the file says of itself
   std::vector<placed> placements;
+  std::vector<std::string> needs; ///< models that a pipeline calls
   std::shared_ptr<telemetry::probe> probe = std::make_shared<telemetry::probe>();
 };
+
+/// Whether code stands behind the name, not a network.
+[[nodiscard]] inline bool is_hosted(const served_model& of) {
+  return of.platform == "stage" || of.platform == "pipeline" || of.platform == "ensemble";
+}
 
 using model_ptr = std::shared_ptr<const served_model>;
 

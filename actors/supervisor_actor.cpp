@@ -68,7 +68,7 @@ void supervisor_state::restart(stage_id id) {
   if (at == children_.end() || at->second.up || !start(at->second))
     return;
   if (at->second.unwanted)
-    tell<batcher_actor>(*shared_, id, retire_atom_v);
+    ask_to_leave(at->second);
   if (at->second.spec.restarted)
     at->second.spec.restarted();
 }
@@ -120,13 +120,19 @@ void supervisor_state::halt(stage_id id) {
   const auto at = children_.find(id);
   if (at == children_.end())
     return;
-  if (at->second.on_device == 0)
-    return retire(id);
   at->second.unwanted = true;
-  tell<batcher_actor>(*shared_, id, retire_atom_v);
+  ask_to_leave(at->second);
 }
 
-// A batcher first works through what it was sent before it left the table.
+void supervisor_state::ask_to_leave(const child& what) const {
+  if (what.on_device != 0)
+    tell<batcher_actor>(*shared_, what.spec.id, retire_atom_v);
+  else
+    tell<hosted_stage>(*shared_, what.spec.id, retire_atom_v);
+}
+
+// A batcher first works through what it was sent before it left the table; a stage has sent it
+// back.
 void supervisor_state::retire(stage_id id) {
   const auto gone = children_.extract(id);
   if (gone.empty())

@@ -43,7 +43,7 @@ private:
     backoff pause;
     bool up = false;
     bool takes_batches = false; ///< a device that has said so
-    bool unwanted = false;      ///< a batcher that is to finish and leave
+    bool unwanted = false;      ///< a batcher or stage that is to finish and leave
   };
 
   bool start(child& what);
@@ -54,6 +54,7 @@ private:
   failure place(const place_order_ptr& order);
   failure host(const stage_order_ptr& order);
   void halt(stage_id id);
+  void ask_to_leave(const child& what) const;
   void retire(stage_id id);
   void stop();
 

@@ -90,10 +90,15 @@ public:
   [[nodiscard]] virtual time_point now() const noexcept = 0;
 
   /// Runs another model as part of `parent`: deadline and cancellation are the parent's, and its
-  /// units cover the sub-request, so that parents cannot starve their own children. `done` is
-  /// called once, on this stage's thread, never before `submit` returns.
+  /// units cover the sub-request, so that parents cannot starve their own children. So is the
+  /// priority, unless the sub-request has its own. `done` is called once, on this stage's thread,
+  /// never before `submit` returns.
   virtual void submit(const job& parent, inference_request request,
                       std::function<void(stage_context&, response_part)> done) = 0;
+
+  /// The sub-requests of `parent` that are on their way are no longer wanted: they leave their
+  /// queues, and their callbacks hear `cancelled`. For a parent that has been answered.
+  virtual void abandon(const job& parent) = 0;
 
   /// Runs `work` on a pool for long computations, then `done` on this stage's thread: a stage's own
   /// calls stay short (well under a millisecond).
@@ -116,15 +121,17 @@ struct stage_signature {
   std::vector<protocol::tensor_metadata> outputs;
 };
 
-/// A running actor system with its devices and models. Thread-safe. Several may live in one
-/// process.
+/// A running actor system with its devices and models. Thread-safe: any thread may call anything
+/// but the destructor. Several may live in one process, beside the program's own Asio loops and
+/// actor systems; docs/embedding.md says what they share. Ways to wait for an answer, besides a
+/// callback and a future: awaitable.hpp (any coroutine), asio.hpp (any completion token of Asio's).
 class runtime {
 public:
   [[nodiscard]] static result<std::unique_ptr<runtime>> start(options with = {});
   ~runtime(); ///< stop(5 s)
 
-  /// Loads a model: an ONNX file, or a directory laid out as in a repository. Blocks until it is
-  /// warm.
+  /// Loads a model: an ONNX file, or a directory laid out as in a repository; or a pipeline: a TOML
+  /// file, whose models are loaded where they are not there. Blocks until it is warm.
   [[nodiscard]] result<void> load(const std::string& name, const std::filesystem::path& from);
   /// Loads or reloads a model of the repository.
   [[nodiscard]] result<void> load(const std::string& name);
@@ -139,6 +146,8 @@ public:
   [[nodiscard]] std::future<response_part> infer(inference_request request);
 
   [[nodiscard]] result<protocol::model_metadata> metadata(const std::string& model) const;
+  /// Every model that is known, by name and version, with its state.
+  [[nodiscard]] std::vector<protocol::model_index_entry> models() const;
   [[nodiscard]] std::vector<protocol::model_statistics>
   statistics(const std::string& model = {}) const;
   [[nodiscard]] bool ready() const noexcept;

@@ -47,6 +47,7 @@ LIBRARIES = {
     "jpeglib.h": ["apps/ocr"],
     "clipper.hpp": ["apps/ocr"],
     "CLI/": ["apps", "bench", "conformance"],
+    "toml++/": ["apps", "runtime/pipeline"],
     "nlohmann/": ["runtime", "protocol", "clients", "apps", "bench"],
 }
 

@@ -76,18 +76,33 @@ options to_options(const settings& from) {
   return with;
 }
 
-result<void> load_models(runtime& in, const settings& from) {
+result<void> load_all(runtime& in, const std::vector<std::string>& files) {
   std::vector<std::thread> loads;
-  std::vector<result<void>> outcomes(from.models.size());
-  for (std::size_t i = 0; i < from.models.size(); ++i)
-    loads.emplace_back([&, i] { outcomes[i] = in.load(name_of(from.models[i]), from.models[i]); });
+  std::vector<result<void>> outcomes(files.size());
+  for (std::size_t i = 0; i < files.size(); ++i)
+    loads.emplace_back([&, i] { outcomes[i] = in.load(name_of(files[i]), files[i]); });
   for (auto& one : loads)
     one.join();
   for (auto& outcome : outcomes)
     if (!outcome)
       return outcome;
+  return {};
+}
+
+// Pipelines last: the models and stages they call are there then.
+result<void> load_models(runtime& in, const settings& from) {
+  std::vector<std::string> models;
+  std::vector<std::string> pipelines;
+  for (const auto& file : from.models)
+    (fs::path{file}.extension() == ".toml" ? pipelines : models).push_back(file);
+  if (auto ok = load_all(in, models); !ok)
+    return ok;
   if (ocr::has_networks(in))
-    return ocr::register_pipeline(in);
+    if (auto ok = ocr::register_pipeline(in); !ok)
+      return ok;
+  for (const auto& file : pipelines) // one may call another that comes before it
+    if (auto ok = in.load(name_of(file), file); !ok)
+      return ok;
   return {};
 }
 
@@ -184,12 +199,14 @@ action add_serve(CLI::App& command) {
   auto from = std::make_shared<settings>();
   command
       .add_option("models", from->models,
-                  "Models to serve beside the repository: an ONNX file, or a folder laid out as "
-                  "in a repository; served under the name of the file or folder")
+                  "Models to serve beside the repository: an ONNX file, a folder laid out as in a "
+                  "repository, or a pipeline's TOML file; served under the name of the file or "
+                  "folder")
       ->check(CLI::ExistingPath);
   command
       .add_option("--model-repository,--model-store,--models", from->repository,
-                  "Folder of models: DIR/<model>/<version>/model.onnx, optional config.pbtxt")
+                  "Folder of models: DIR/<model>/<version>/model.onnx, optional config.pbtxt; "
+                  "DIR/<pipeline>/pipeline.toml")
       ->check(CLI::ExistingDirectory);
   command
       .add_option("--config", from->config,

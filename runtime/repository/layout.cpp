@@ -68,7 +68,7 @@ bool chosen(const version_policy& policy, const std::vector<std::string>& all, s
 } // namespace
 
 bool is_model_folder(const fs::path& folder) {
-  if (is_file(folder / "config.pbtxt"))
+  if (is_file(folder / "config.pbtxt") || is_file(folder / pipeline_file))
     return true;
   const auto names = folders_in(folder);
   return std::any_of(names.begin(), names.end(), is_version);
@@ -102,8 +102,11 @@ result<model_folder> read_model(const std::string& name, const fs::path& folder)
                 config_file.string(), name, made.config.name);
   auto all = folders_in(folder);
   std::erase_if(all, [&](const auto& one) {
-    return !is_version(one) || !is_file(folder / one / made.config.model_file);
+    return !is_version(one)
+           || (!made.config.ensemble && !is_file(folder / one / made.config.model_file));
   });
+  if (made.config.ensemble && all.empty())
+    all = {"1"}; // its version folders hold nothing and may be missing
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
     return a.size() != b.size() ? a.size() < b.size() : a < b;
   });

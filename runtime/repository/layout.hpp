@@ -1,6 +1,7 @@
 #pragma once
 
-// A model repository on disk: DIR/<model>/<version>/model.onnx, DIR/<model>/config.pbtxt.
+// A model repository on disk: DIR/<model>/<version>/model.onnx, DIR/<model>/config.pbtxt; or
+// DIR/<pipeline>/pipeline.toml.
 
 #include "runtime/repository/model_config.hpp"
 
@@ -23,11 +24,15 @@ struct model_folder {
   std::vector<version_folder> versions; ///< those that the version policy chooses, ascending
 };
 
+/// Of a folder that holds a pipeline instead of a model.
+inline constexpr const char* pipeline_file = "pipeline.toml";
+
 /// Names of the folders of `repository` that hold a model, in order. not_found if it is no folder.
 [[nodiscard]] result<std::vector<std::string>> list_models(const std::filesystem::path& repository);
 
 /// Reads one model's folder. The name in its configuration, if there is one, must be `name`.
-/// not_found if there is no version that the policy chooses.
+/// not_found if there is no version that the policy chooses. The versions of an ensemble have no
+/// files.
 [[nodiscard]] result<model_folder> read_model(const std::string& name,
                                               const std::filesystem::path& folder);
 
@@ -35,7 +40,7 @@ struct model_folder {
 [[nodiscard]] result<model_folder> single_file(const std::string& name,
                                                const std::filesystem::path& file);
 
-/// Whether a folder is laid out as one model: version folders or a configuration.
+/// Whether a folder is laid out as one model: version folders, a configuration or a pipeline.
 [[nodiscard]] bool is_model_folder(const std::filesystem::path& folder);
 
 /// One label a line; an empty last line does not count.

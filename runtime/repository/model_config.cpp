@@ -58,6 +58,13 @@ std::optional<dtype> type_of(schema::DataType type) {
 }
 
 result<void> check_backend(const schema::ModelConfig& in, std::string_view origin) {
+  if (in.has_ensemble_scheduling() != (in.platform() == "ensemble"))
+    return fail(errc::invalid_argument,
+                "{}: platform \"{}\": expected ensemble_scheduling and platform \"ensemble\", both "
+                "or neither",
+                origin, in.platform());
+  if (in.has_ensemble_scheduling())
+    return {};
   static constexpr std::array accepted{"", "onnxruntime_onnx", "onnxruntime", "onnx", "troupe"};
   for (const auto& [field, value] :
        {std::pair{"platform", in.platform()}, std::pair{"backend", in.backend()}}) {
@@ -77,8 +84,6 @@ result<void> check_refused(const schema::ModelConfig& in, std::string_view origi
   };
   if (in.has_sequence_batching())
     return refused("sequence_batching");
-  if (in.has_ensemble_scheduling())
-    return refused("ensemble_scheduling");
   if (in.batch_input_size() > 0 || in.batch_output_size() > 0)
     return refused("batch_input and batch_output");
   for (const auto& one : in.input()) {
@@ -188,6 +193,29 @@ result<dynamic_batching_config> batching_of(const schema::ModelDynamicBatching& 
   return made;
 }
 
+result<ensemble_config> ensemble_of(const schema::ModelEnsembling& in, std::string_view origin) {
+  ensemble_config made;
+  for (const auto& one : in.step()) {
+    if (one.model_name().empty())
+      return fail(errc::invalid_argument, "{}: ensemble_scheduling: a step has no model_name",
+                  origin);
+    if (!one.model_namespace().empty())
+      return fail(errc::unimplemented, "{}: ensemble_scheduling: model_namespace is not supported",
+                  origin);
+    if (one.model_version() < -1)
+      return fail(errc::invalid_argument,
+                  "{}: ensemble_scheduling: model_version: expected -1 or a number, got {}", origin,
+                  one.model_version());
+    auto& step = made.steps.emplace_back();
+    step.model = one.model_name();
+    if (one.model_version() > 0) // 0 is what an absent field says: the latest, as -1
+      step.version = std::to_string(one.model_version());
+    step.inputs.insert(one.input_map().begin(), one.input_map().end());
+    step.outputs.insert(one.output_map().begin(), one.output_map().end());
+  }
+  return made;
+}
+
 constexpr int most_instances = 1024;
 
 result<instance_group> group_of(const schema::ModelInstanceGroup& in, std::string_view origin) {
@@ -280,6 +308,15 @@ result<model_config> parse_model_config(std::string_view text, std::string_view 
     if (!batching)
       return propagate(std::move(batching));
     made.dynamic_batching = std::move(*batching);
+  }
+  if (in.has_ensemble_scheduling()) {
+    auto ensemble = ensemble_of(in.ensemble_scheduling(), origin);
+    if (!ensemble)
+      return propagate(std::move(ensemble));
+    made.ensemble = std::move(*ensemble);
+    if (made.dynamic_batching)
+      return fail(errc::invalid_argument,
+                  "{}: an ensemble does not batch: dynamic_batching is for its models", origin);
   }
   for (const auto& one : in.instance_group()) {
     auto group = group_of(one, origin);

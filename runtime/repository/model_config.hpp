@@ -44,6 +44,17 @@ struct instance_group {
   std::vector<resource> resources;
 };
 
+/// Models that exchange tensors: by step, the model's names and the ensemble's.
+struct ensemble_config {
+  struct step {
+    std::string model;
+    std::string version; ///< empty: the latest
+    std::map<std::string, std::string> inputs;
+    std::map<std::string, std::string> outputs;
+  };
+  std::vector<step> steps;
+};
+
 struct version_policy {
   enum class kind : std::uint8_t { latest, all, specific };
   kind which = kind::latest;
@@ -59,6 +70,7 @@ struct model_config {
   std::vector<tensor_config> outputs;
   std::string model_file = "model.onnx";
   std::optional<dynamic_batching_config> dynamic_batching;
+  std::optional<ensemble_config> ensemble; ///< other models instead of a file
   std::vector<instance_group> instance_groups;
   version_policy versions;
   std::map<std::string, std::string> parameters;

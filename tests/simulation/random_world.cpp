@@ -1,5 +1,7 @@
 #include "tests/simulation/random_world.hpp"
 
+#include "tests/actors/composing.hpp"
+
 #include <fmt/chrono.h>
 
 #include <algorithm>
@@ -74,6 +76,18 @@ void random_world::furnish() {
   const auto loaded = load_next();
   scheduler.run();
   BOOST_REQUIRE_MESSAGE(*loaded, "the model is loaded when nothing is wrong");
+  if (chance(40))
+    BOOST_REQUIRE_MESSAGE(compose(), "so is a pipeline");
+}
+
+bool random_world::compose() {
+  auto asked = std::make_shared<load_request>();
+  asked->name = "p";
+  asked->load = pipeline_of(twice_through_m);
+  asked->done = [this](const result<void>& outcome) { composed_ = outcome.has_value(); };
+  tell<catalog_actor>(*shared, shared->catalog, load_atom_v, load_request_ptr{asked});
+  scheduler.run();
+  return composed_;
 }
 
 // A further version in the place of the one before.
@@ -134,6 +148,11 @@ void random_world::ask(bool harmless) {
       make(made.name, made.rows, made.value, left, static_cast<std::uint32_t>(priority));
   made.held = job;
   asked_.push_back(std::move(made));
+  if (composed_ && chance(30)) {
+    note("    of the pipeline");
+    job->request.model_name = "p";
+    job->request.inputs[0].name = "in";
+  }
   hand_on(*shared, shared->router, job);
 }
 
@@ -181,7 +200,8 @@ void random_world::kill_somebody() {
       who.push_back(one->where->entry);
   const auto chosen = any_of(who);
   const auto handle = shared->stages->get<caf::actor>(chosen);
-  note(fmt::format("{} is killed{}", wired.contains(chosen) ? wired.at(chosen) : "a batcher",
+  note(fmt::format("{} is killed{}",
+                   wired.contains(chosen) ? wired.at(chosen) : "a batcher or stage",
                    handle ? "" : ", but was dead"));
   if (handle)
     caf::anon_send_exit(handle, caf::exit_reason::kill);

@@ -56,6 +56,7 @@ private:
   void kill_somebody();
   void change_models();
   std::shared_ptr<bool> load_next();
+  bool compose();
   void check_bounds();
   bool work_all();
   void settle(int steps, duration step);
@@ -68,6 +69,7 @@ private:
   model_spec spec_;
   std::size_t budget_ = 0;
   bool needs_resource_ = false;
+  bool composed_ = false;                               ///< there is a pipeline over the model
   std::vector<std::shared_ptr<work_list>> lists_{work}; ///< of each device
   std::vector<std::shared_ptr<fake_device>> devices_{device};
   std::set<std::shared_ptr<telemetry::probe>> probes_; ///< of every version there has been

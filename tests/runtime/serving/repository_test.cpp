@@ -174,7 +174,19 @@ BOOST_AUTO_TEST_CASE(that_is_wrong_is_refused_with_its_place) {
              == "config.pbtxt: max_batch_size: expected 0 or more, got -1");
   BOOST_TEST(refusal("platform: \"tensorrt_plan\"").starts_with("config.pbtxt: platform "));
   BOOST_TEST(refusal("ensemble_scheduling { step [ { model_name: \"a\" } ] }")
-             == "config.pbtxt: ensemble_scheduling is not supported");
+             == "config.pbtxt: platform \"\": expected ensemble_scheduling and platform "
+                "\"ensemble\", both or neither");
+  const auto ensemble = [](const std::string& rest) {
+    return refusal("platform: \"ensemble\" " + rest);
+  };
+  BOOST_TEST(ensemble("").ends_with("both or neither"));
+  BOOST_TEST(ensemble("ensemble_scheduling { step [ {} ] }")
+             == "config.pbtxt: ensemble_scheduling: a step has no model_name");
+  BOOST_TEST(
+      ensemble("ensemble_scheduling { step [ { model_name: \"a\" model_version: -2 } ] }")
+      == "config.pbtxt: ensemble_scheduling: model_version: expected -1 or a number, got -2");
+  BOOST_TEST(ensemble("ensemble_scheduling { } dynamic_batching { }")
+             == "config.pbtxt: an ensemble does not batch: dynamic_batching is for its models");
   BOOST_TEST(refusal("dynamic_batching { priority_levels: 2 default_priority_level: 3 }")
                  .find("within them, got 2 and 3")
              != std::string::npos);
