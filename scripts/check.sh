@@ -3,7 +3,7 @@
 #   scripts/check.sh asan      unit tests under AddressSanitizer and UndefinedBehaviorSanitizer
 #   scripts/check.sh tsan      tests of actors/ and protocol/ under ThreadSanitizer
 #   scripts/check.sh fuzz      every fuzzer for a bounded time
-#   scripts/check.sh install   installs build/, builds examples/embed against it and runs it
+#   scripts/check.sh install   installs build/, builds every example against it and runs it
 #   scripts/check.sh tidy      clang-tidy on what decides: tensors, plans, batching, placement, codecs
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
@@ -37,12 +37,32 @@ fuzz() {
 
 install() {
   local prefix=$root/build/install
-  rm -rf "$prefix" "$root/build/embed"
+  rm -rf "$prefix" "$root/build/examples"
   quietly cmake --install build --prefix "$prefix"
-  quietly cmake -S examples/embed -B build/embed -G Ninja -DCMAKE_BUILD_TYPE=Release \
-    -DCMAKE_PREFIX_PATH="$prefix"
-  quietly cmake --build build/embed
-  build/embed/embed build/models/add/1/model.onnx
+  local example
+  for example in embed custom_stage remote_client; do
+    quietly cmake -S examples/$example -B build/examples/$example -G Ninja -DCMAKE_BUILD_TYPE=Release \
+      -DCMAKE_PREFIX_PATH="$prefix"
+    quietly cmake --build build/examples/$example
+  done
+  build/examples/embed/embed build/models/add/1/model.onnx
+  build/examples/custom_stage/custom_stage build/models/add/1/model.onnx \
+    examples/custom_stage/pipeline.toml
+  ask_installed_server "$prefix"
+}
+
+# The installed server on a free port, and the client against it.
+ask_installed_server() {
+  local ready port status=0
+  coproc server { exec "$1/bin/troupe" serve --json --http-port 0 --msgpack-port 0 \
+    --log-level error build/models/add; }
+  local number=$server_PID
+  read -r ready <&"${server[0]}" || die "the installed server does not start"
+  port=$(sed 's/.*"msgpack":"[^"]*:\([0-9]*\)".*/\1/' <<<"$ready")
+  build/examples/remote_client/remote_client "tcp://127.0.0.1:$port" || status=$?
+  kill "$number"
+  wait "$number" || true
+  return $status
 }
 
 tidy() {
