@@ -25,8 +25,9 @@ boost::test_tools::assertion_result tiles_are_wide(boost::unit_test::test_unit_i
 }
 
 BOOST_AUTO_TEST_CASE(narrow_register_tiles_leave_it_to_the_plain_product) {
-  const bool declines = reason_of(matmul_of(96, 256, 256)) == "register tiles are too narrow";
-  BOOST_TEST(declines == (cpu::packed_product::best_vectors().wide < 4));
+  const auto reason = reason_of(matmul_of(96, 256, 256));
+  const bool declines = reason.find("register tiles are too narrow") != std::string::npos;
+  BOOST_TEST(declines == (cpu::packed_product::best_vectors().wide < 4), reason);
 }
 
 BOOST_AUTO_TEST_SUITE(strassen_product, *boost::unit_test::precondition(tiles_are_wide))
