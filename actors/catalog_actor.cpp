@@ -39,7 +39,7 @@ catalog_actor::behavior_type catalog_state::make_behavior(commons_ptr shared,
         survive_load(number, [&] { loaded(number, *outcome); });
       },
       [this](warmed_atom, std::uint64_t number, const failure& outcome) {
-        survive_load(number, [&] { outcome.what ? abort(number, *outcome.what) : warm(number); });
+        survive_load(number, [&] { go_on(number, outcome); });
       },
       [this](needed_atom, std::uint64_t number, const failure& outcome) {
         survive_load(number, [&] { outcome.what ? abort(number, *outcome.what) : needed(number); });

@@ -51,6 +51,8 @@ private:
   void host(const load_request_ptr& asked);
   void loaded(std::uint64_t number, const result<std::vector<loaded_model>>& outcome);
   void place(std::uint64_t number);
+  void refused(std::uint64_t number, const error& why);
+  void go_on(std::uint64_t number, const failure& outcome);
   void placed_one(std::uint64_t number, const failure& outcome);
   void warm(std::uint64_t number);
   void publish(std::uint64_t number);

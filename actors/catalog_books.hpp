@@ -41,6 +41,7 @@ struct catalog_books {
     std::shared_ptr<const composition> composed{}; ///< a pipeline
     std::string version{};                         ///< its
     std::size_t missing = 0;                       ///< models that it waits for
+    int refused = 0; ///< times that blocks at work were in the way of its weights; 0: they are in
   };
 
   std::map<std::string, entry> models;

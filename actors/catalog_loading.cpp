@@ -67,14 +67,37 @@ void catalog_state::place(std::uint64_t number) {
       .then(
           [=, this, model = step.model, at = step.placement](const reserved& granted) {
             if (!granted.bytes)
-              return abort(number, granted.bytes.error());
+              return refused(number, granted.bytes.error());
             if (!books_->loads.contains(number)) // given up meanwhile
               return;
+            books_->loads[number].refused = 0;
             model->placements[at].weights = *granted.bytes;
             self_->request(root, caf::infinite, place_atom_v, place_order_ptr{order})
                 .then([=, this](const failure& outcome) { placed_one(number, outcome); }, gone);
           },
           gone);
+}
+
+// Blocks that are lent come back, and what the device keeps it has been asked for: worth a second.
+void catalog_state::refused(std::uint64_t number, const error& why) {
+  constexpr int enough = 50;
+  const auto at = books_->loads.find(number);
+  if (at == books_->loads.end())
+    return;
+  if (why.retry_after_ms == 0 || ++at->second.refused == enough)
+    return abort(number, why);
+  self_->delayed_send(self_, std::chrono::milliseconds{why.retry_after_ms}, warmed_atom_v, number,
+                      failure{});
+}
+
+void catalog_state::go_on(std::uint64_t number, const failure& outcome) {
+  const auto at = books_->loads.find(number);
+  if (outcome.what)
+    abort(number, *outcome.what);
+  else if (at != books_->loads.end() && at->second.refused > 0)
+    place(number);
+  else
+    warm(number);
 }
 
 void catalog_state::placed_one(std::uint64_t number, const failure& outcome) {

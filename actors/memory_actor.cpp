@@ -44,8 +44,11 @@ void memory_state::lease(std::uint64_t ticket, std::size_t bytes) {
 }
 
 reserved memory_state::reserve(std::size_t bytes) {
-  return {ledger_->reserve(
-      bytes, [shared = shared_, to = id_] { tell<memory_actor>(*shared, to, release_atom_v); })};
+  auto made = ledger_->reserve(
+      bytes, [shared = shared_, to = id_] { tell<memory_actor>(*shared, to, release_atom_v); });
+  if (!made && made.error().retry_after_ms > 0)
+    tell<device_actor>(*shared_, device_, yield_atom_v, true); // what it keeps is in the way
+  return {std::move(made)};
 }
 
 // The lease finds its way back by id: a handle in it would outlive a restart.

@@ -61,12 +61,16 @@ void ledger::forget(std::uint64_t waiter) {
 
 result<std::shared_ptr<reservation>> ledger::reserve(std::size_t bytes,
                                                      std::function<void()> released) {
-  if (!make_room(bytes))
-    return fail(
-        errc::resource_exhausted,
-        "device memory: {} bytes of weights are to be loaded, the budget is {} bytes of which "
-        "{} hold weights and {} are at work",
-        bytes, limits_.budget_bytes, reserved_, leased_);
+  if (!make_room(bytes)) {
+    constexpr std::uint32_t again_in_ms = 20;
+    error why{errc::resource_exhausted,
+              fmt::format("device memory: {} bytes of weights are to be loaded, the budget is {} "
+                          "bytes of which {} hold weights and {} are at work",
+                          bytes, limits_.budget_bytes, reserved_, leased_)};
+    if (reserved_ + bytes <= limits_.budget_bytes)
+      why.retry_after_ms = again_in_ms;
+    return tl::unexpected<error>{std::move(why)};
+  }
   auto made = std::make_shared<reservation>(bytes, std::move(released));
   booked_.push_back({made, bytes});
   reserved_ += bytes;

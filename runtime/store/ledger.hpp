@@ -52,7 +52,8 @@ public:
   void forget_waiters() noexcept { waiting_.clear(); }
 
   /// Books bytes for hot weights as long as the reservation lives, whose end calls `released`; free
-  /// blocks make room. resource_exhausted if they do not fit.
+  /// blocks make room. resource_exhausted if they do not fit, with a time after which to ask again
+  /// where only blocks that are lent are in the way.
   [[nodiscard]] result<std::shared_ptr<reservation>> reserve(std::size_t bytes,
                                                              std::function<void()> released = {});
 

@@ -283,6 +283,38 @@ BOOST_AUTO_TEST_CASE(an_unloaded_model_finishes_what_it_has) {
   BOOST_TEST(!stands());
 }
 
+BOOST_AUTO_TEST_CASE(weights_wait_for_blocks_that_the_device_keeps_or_works_on) {
+  parts.with.device_memory_bytes = 4096 + 4096; // the weights and one block, or other weights
+  start(latency, 1);
+  infer("a");
+  model_spec other;
+  other.name = "n";
+  std::optional<bool> loaded;
+  order(other, [&](const result<void>& outcome) { loaded = outcome.has_value(); });
+  scheduler.run();
+  pass(100ms);
+  BOOST_TEST(!loaded.has_value());
+  work_once();
+  BOOST_TEST(outcome("a") == "ok");
+  pass(100ms); // the block that the device kept for the next batch is taken back
+  BOOST_TEST((loaded == true));
+}
+
+BOOST_AUTO_TEST_CASE(weights_for_which_there_never_is_room_are_refused_in_the_end) {
+  parts.with.device_memory_bytes = 4096 + 4096;
+  start(latency, 1);
+  infer("a");
+  model_spec other;
+  other.name = "n";
+  std::optional<errc> code;
+  order(other, [&](const result<void>& outcome) { code = outcome.error().code; });
+  for (int i = 0; i < 60; ++i)
+    pass(20ms);
+  BOOST_TEST((code == errc::resource_exhausted));
+  work_once();
+  BOOST_TEST(outcome("a") == "ok");
+}
+
 BOOST_AUTO_TEST_CASE(a_batch_waits_for_memory_and_goes_on_when_there_is_some) {
   parts.with.device_memory_bytes = 4096 + 4096; // the weights, and one block
   start(latency, 1);

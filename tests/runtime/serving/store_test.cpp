@@ -80,12 +80,21 @@ BOOST_AUTO_TEST_CASE(idle_blocks_make_room_and_expire) {
 BOOST_AUTO_TEST_CASE(weights_and_blocks_share_one_budget) {
   auto weights = of.reserve(3 * page);
   BOOST_TEST(weights.has_value());
-  BOOST_TEST((of.reserve(2 * page).error().code == errc::resource_exhausted));
+  const auto refused = of.reserve(2 * page);
+  BOOST_TEST((refused.error().code == errc::resource_exhausted));
+  BOOST_TEST(refused.error().retry_after_ms == 0u, "weights that are in the way stay");
   BOOST_TEST((of.lease(1, 2 * page, start).error().code == errc::resource_exhausted));
   weights->reset();
   BOOST_TEST(of.audit().empty());
   BOOST_TEST(of.reserved_bytes() == 0u);
   BOOST_TEST((*of.lease(1, 2 * page, start)) != nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(weights_may_ask_again_where_only_blocks_that_are_lent_are_in_the_way) {
+  auto block = *of.lease(1, 2 * page, start);
+  BOOST_TEST(of.reserve(3 * page).error().retry_after_ms > 0u);
+  BOOST_TEST(of.give_back(std::move(block), start).empty());
+  BOOST_TEST(of.reserve(3 * page).has_value());
 }
 
 BOOST_AUTO_TEST_CASE(a_block_that_is_lost_makes_room_for_who_waits) {
