@@ -104,13 +104,14 @@ void batcher_state::wait(waiting::item next) {
     asked->queued_at = 0;
     return answer_over(*asked, now());
   }
+  rows_since_ += next.rows;
   queue_.push(asked->key, std::move(next));
 }
 
 // A request that cannot be served is told so while its client can still do something else.
 result<void> batcher_state::room_for(const job::impl& asked, const waiting::item& next) const {
   const auto refuse = [&](errc code, std::string text) -> result<void> {
-    const auto clears_in = what_->where->load->estimated_run(asked.key.hash(), queue_.rows());
+    const auto clears_in = expected_run(asked.key, queue_.rows());
     const auto wait = std::chrono::duration_cast<std::chrono::milliseconds>(clears_in).count();
     return tl::unexpected<error>{
         error{code, fmt::format("model {}: {}", model().name, text),
@@ -128,8 +129,15 @@ result<void> batcher_state::room_for(const job::impl& asked, const waiting::item
                               queue_.count(next.priority), next.priority, of_level));
   const auto& load = *what_->where->load;
   const auto shape = asked.key.hash();
-  if (!load.measured()
-      || load.estimated_completion_here(shape, asked.rows, next.arrived) <= asked.deadline)
+  if (!load.measured())
+    return {};
+  if (const auto at = expected_answer(asked, next.arrived); misses_objective(asked, at))
+    return refuse(errc::resource_exhausted,
+                  fmt::format("the answer is expected in {:.1f} ms, the objective is {:.1f} ms",
+                              in_ms(at - next.arrived),
+                              in_ms(model().settings.batching.objective)));
+  const auto behind_all = load.estimated_completion_here(shape, asked.rows, next.arrived);
+  if (behind_all <= asked.deadline)
     return {};
   // Not behind all that waits; perhaps behind what goes before it.
   const auto answered =
@@ -142,20 +150,12 @@ result<void> batcher_state::room_for(const job::impl& asked, const waiting::item
                             in_ms(answered - next.arrived), in_ms(asked.deadline - next.arrived)));
 }
 
-// By what the policy says, what the objective allows and what there was memory for.
-std::int64_t batcher_state::most_rows(const batching::shape_key& of) const {
-  auto most = model().settings.batching.max_rows;
-  const auto& load = *what_->where->load;
-  if (size_ && load.measured())
-    most = size_->rows([&](std::int64_t rows) { return load.estimated_run(of.hash(), rows); });
-  return memory_rows_ > 0 ? std::min(most, memory_rows_) : most;
-}
-
 void batcher_state::dispatch(time_point at) {
   drop_what_is_over(at);
   while (!run_again(at)) {
-    auto taken = queue_.take(model().settings.batching, device(), at,
-                             [this](const auto& key) { return most_rows(key); });
+    auto taken = queue_.take(
+        model().settings.batching, device(), at, [this](const auto& key) { return most_rows(key); },
+        [this](const auto& key, std::int64_t rows) { return worth_running(key, rows); });
     if (taken.empty())
       break;
     std::vector<job_ptr> jobs;
@@ -196,7 +196,8 @@ void batcher_state::send(std::vector<job_ptr> jobs, time_point at) {
     one->at.input = at;
   }
   made->shape = made->jobs.front()->key.hash();
-  made->expected = what_->where->load->batch_started(made->shape, made->rows, at);
+  note_departure(at);
+  made->expected = what_->where->load->batch_started(made->shape, padded(made->rows), at);
   in_flight_.emplace(made->id, made);
   if (!tell<device_actor>(*shared_, what_->where->device, run_atom_v, batch_ptr{made}))
     device_down(); // its supervisor says so later, too: then nothing is left to do
@@ -253,7 +254,7 @@ void batcher_state::end() {
 void batcher_state::report_depth() {
   const auto& load = what_->where->load;
   load->set_queued(queue_.rows(), queue_.work([&](const auto& key, std::int64_t rows) {
-    return load->estimated_run(key.hash(), rows);
+    return expected_run(key, rows);
   }));
   std::int64_t rows_of_all = 0;
   for (const auto& one : model().placements)

@@ -291,7 +291,9 @@ void device_state::done(std::uint64_t ticket, const failure& outcome) {
     return;
   const auto& work = entry.mapped();
   const auto what = work->of();
-  const auto took = work->ended - work->started;
+  // A device may take work before it is through with what came earlier.
+  const auto began = std::max(work->started, std::exchange(last_ended_, work->ended));
+  const auto took = std::max(work->ended - began, duration{0});
   if (outcome.what && outcome.what->code == errc::unavailable)
     throw std::runtime_error(
         to_string(*outcome.what)); // the device is lost: its supervisor decides
@@ -309,7 +311,7 @@ void device_state::done(std::uint64_t ticket, const failure& outcome) {
   what->where->load->record_run(what->shape, work->rows_run(), took, shared_->clock->now());
   what->model->probe->batch_ran(what->rows, took);
   for (const auto& one : what->jobs) {
-    one->at.started = work->started;
+    one->at.started = began;
     one->at.ended = work->ended;
   }
   report(*what, {}, took);

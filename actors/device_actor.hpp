@@ -88,6 +88,7 @@ private:
   std::vector<kept_block> kept_;                        ///< for the next batches
   std::unordered_map<const placement::program*, resting_run> runs_;
   duration planning_time_ = std::chrono::milliseconds{20};
+  time_point last_ended_{}; ///< when the stream was through with the batch before
 };
 
 /// Spawn with `sys.spawn(device, shared, setup)`.

@@ -1,5 +1,7 @@
 #include "runtime/batching/buckets.hpp"
 
+#include <algorithm>
+
 namespace troupe::batching {
 
 bucket_choice choose_bucket(std::int64_t rows, std::int64_t wanted,
@@ -19,6 +21,29 @@ bucket_choice choose_bucket(std::int64_t rows, std::int64_t wanted,
     }
   }
   return best;
+}
+
+std::int64_t worth_running(std::int64_t rows,
+                           const std::function<std::int64_t(std::int64_t)>& bucket,
+                           const std::function<std::optional<duration>(std::int64_t)>& measured) {
+  const auto padded = bucket(rows);
+  if (padded <= rows)
+    return rows;
+  std::int64_t smaller = 0; // of the next size down, found by halving
+  for (auto larger = rows; larger - smaller > 1;) {
+    const auto middle = smaller + (larger - smaller) / 2;
+    (bucket(middle) == padded ? larger : smaller) = middle;
+  }
+  if (smaller == 0)
+    return rows;
+  const auto whole = measured(padded);
+  const auto part = measured(smaller);
+  if (!whole || !part)
+    return rows;
+  const auto rate = [](std::int64_t of, duration in) {
+    return static_cast<double>(of) / std::max(1.0, static_cast<double>(in.count()));
+  };
+  return rate(smaller, *part) > rate(rows, *whole) ? smaller : rows;
 }
 
 } // namespace troupe::batching

@@ -3,6 +3,8 @@
 #include "runtime/placement/latency_profile.hpp"
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 
 namespace troupe::batching {
@@ -26,5 +28,12 @@ struct bucket_choice {
                                           std::span<const std::int64_t> planned,
                                           const placement::latency_profile& profile,
                                           duration planning);
+
+/// How many of `rows` waiting rows are worth a batch of their own, where a batch is padded to the
+/// size that `bucket` gives for it: all of them, or only as many as fill the next smaller size, if
+/// that serves more rows in a second. What was not measured yet is tried as a whole.
+[[nodiscard]] std::int64_t
+worth_running(std::int64_t rows, const std::function<std::int64_t(std::int64_t)>& bucket,
+              const std::function<std::optional<duration>(std::int64_t)>& measured);
 
 } // namespace troupe::batching

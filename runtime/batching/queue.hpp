@@ -63,6 +63,13 @@ public:
   template <class Most>
   [[nodiscard]] std::vector<item> take(const policy& rule, const device_view& device,
                                        time_point now, Most most) {
+    return take(rule, device, now, most, [](const shape_key&, std::int64_t rows) { return rows; });
+  }
+
+  /// The same where only `worth(key, rows)` of the `rows` that could leave do.
+  template <class Most, class Worth>
+  [[nodiscard]] std::vector<item> take(const policy& rule, const device_view& device,
+                                       time_point now, Most most, Worth worth) {
     auto chosen = lanes_.end();
     auto how = rule;
     for (auto lane = lanes_.begin(); lane != lanes_.end(); ++lane) {
@@ -80,6 +87,7 @@ public:
     if (chosen == lanes_.end())
       return batch;
     auto& items = chosen->second.items;
+    how.max_rows = worth(chosen->first, std::min(how.max_rows, chosen->second.rows));
     const auto barrier = rule.preserve_ordering ? first_of_others(chosen) : next_sequence_;
     std::int64_t taken = 0;
     while (!items.empty() && (taken == 0 || taken + items.front().rows <= how.max_rows)

@@ -36,6 +36,12 @@ duration latency_profile::estimate(std::int64_t rows) const {
   return nanoseconds(below->second + share * (above->second - below->second));
 }
 
+std::optional<duration> latency_profile::measured(std::int64_t rows) const {
+  const auto at = seen_.find(rows);
+  return at == seen_.end() ? std::nullopt
+                           : std::optional{duration{static_cast<std::int64_t>(at->second)}};
+}
+
 void shape_profiles::record(std::size_t shape, std::int64_t rows, duration took) {
   overall_.record(rows, took);
   if (by_shape_.size() >= max_shapes && !by_shape_.contains(shape))
@@ -50,6 +56,11 @@ void shape_profiles::record(std::size_t shape, std::int64_t rows, duration took)
 duration shape_profiles::estimate(std::size_t shape, std::int64_t rows) const {
   const auto at = by_shape_.find(shape);
   return at == by_shape_.end() ? overall_.estimate(rows) : at->second.profile.estimate(rows);
+}
+
+std::optional<duration> shape_profiles::measured(std::size_t shape, std::int64_t rows) const {
+  const auto at = by_shape_.find(shape);
+  return at == by_shape_.end() ? std::nullopt : at->second.profile.measured(rows);
 }
 
 } // namespace troupe::placement

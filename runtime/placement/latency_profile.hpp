@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <unordered_map>
 
 namespace troupe::placement {
@@ -21,6 +22,9 @@ public:
   /// and never so good that everything goes there.
   [[nodiscard]] duration estimate(std::int64_t rows) const;
 
+  /// The average of batches of exactly `rows`; none if there was no such batch.
+  [[nodiscard]] std::optional<duration> measured(std::int64_t rows) const;
+
   [[nodiscard]] bool empty() const noexcept { return seen_.empty(); }
 
 private:
@@ -35,6 +39,9 @@ public:
 
   /// By this shape's own profile; of one that has not run, by that of all shapes together.
   [[nodiscard]] duration estimate(std::size_t shape, std::int64_t rows) const;
+
+  /// What batches of exactly `rows` rows of this very shape took.
+  [[nodiscard]] std::optional<duration> measured(std::size_t shape, std::int64_t rows) const;
 
   /// Of all shapes together.
   [[nodiscard]] const latency_profile& overall() const noexcept { return overall_; }

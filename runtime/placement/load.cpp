@@ -131,6 +131,11 @@ duration load::estimated_run(std::size_t shape, std::int64_t rows) const {
   return profiles_.estimate(shape, rows);
 }
 
+std::optional<duration> load::measured_run(std::size_t shape, std::int64_t rows) const {
+  std::lock_guard lock(mutex_);
+  return profiles_.measured(shape, rows);
+}
+
 latency_profile load::profile() const {
   std::lock_guard lock(mutex_);
   return profiles_.overall();

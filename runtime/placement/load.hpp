@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 namespace troupe::placement {
 
@@ -59,6 +60,8 @@ public:
   [[nodiscard]] time_point estimated_completion_after(std::int64_t ahead, std::size_t shape,
                                                       std::int64_t rows, time_point now) const;
   [[nodiscard]] duration estimated_run(std::size_t shape, std::int64_t rows) const;
+  /// What runs of exactly so many rows took; none if there was none.
+  [[nodiscard]] std::optional<duration> measured_run(std::size_t shape, std::int64_t rows) const;
   [[nodiscard]] latency_profile profile() const; ///< of all shapes together
 
 private:

@@ -231,6 +231,33 @@ BOOST_AUTO_TEST_CASE(the_fastest_way_to_the_answer_serves_until_then) {
   BOOST_TEST((choose_bucket(3, 4, {}, profile, 100ms).how == way::wait));
 }
 
+std::int64_t power_of_two(std::int64_t rows) {
+  std::int64_t size = 1;
+  while (size < rows)
+    size *= 2;
+  return size;
+}
+
+BOOST_AUTO_TEST_CASE(padding_that_costs_more_than_it_serves_is_left_to_the_next_batch) {
+  auto steep = [](std::int64_t rows) { return std::optional{duration{10ms + rows * 100us}}; };
+  auto flat = [](std::int64_t rows) { return std::optional{duration{2ms + rows * 1ms}}; };
+  BOOST_TEST(worth_running(5, power_of_two, steep) == 5);
+  BOOST_TEST(worth_running(5, power_of_two, flat) == 4);
+  BOOST_TEST(worth_running(7, power_of_two, flat) == 7);
+  BOOST_TEST(worth_running(130, power_of_two, steep) == 128);
+  BOOST_TEST(worth_running(8, power_of_two, flat) == 8);
+  BOOST_TEST(worth_running(1, power_of_two, flat) == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_size_that_never_ran_is_tried) {
+  auto none = [](std::int64_t) { return std::optional<duration>{}; };
+  auto small_only = [](std::int64_t rows) {
+    return rows <= 4 ? std::optional{duration{1ms}} : std::nullopt;
+  };
+  BOOST_TEST(worth_running(5, power_of_two, none) == 5);
+  BOOST_TEST(worth_running(5, power_of_two, small_only) == 5);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(adaptive_sizes)

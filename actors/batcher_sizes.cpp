@@ -1,0 +1,87 @@
+// How large batches become, and how long they are expected to take.
+
+#include "actors/batcher_actor.hpp"
+
+#include "runtime/batching/buckets.hpp"
+
+#include <algorithm>
+
+namespace troupe::actors {
+
+namespace {
+
+// Of the objective: who is expected later than this is not let in.
+constexpr double let_in = 0.9;
+
+} // namespace
+
+// By what the policy says, what the objective allows and what there was memory for.
+std::int64_t batcher_state::most_rows(const batching::shape_key& of) const {
+  auto most = model().settings.batching.max_rows;
+  if (size_ && what_->where->load->measured())
+    most = size_->rows([&](std::int64_t rows) { return expected_run(of, rows); });
+  return memory_rows_ > 0 ? std::min(most, memory_rows_) : most;
+}
+
+std::int64_t batcher_state::worth_running(const batching::shape_key& of, std::int64_t rows) const {
+  if (!model().settings.batching.adapts || model().io.max_batch_size <= 0)
+    return rows;
+  return batching::worth_running(
+      rows, [this](std::int64_t size) { return padded(size); },
+      [&](std::int64_t size) { return what_->where->load->measured_run(of.hash(), size); });
+}
+
+// What the device works for.
+std::int64_t batcher_state::padded(std::int64_t rows) const {
+  return model().io.max_batch_size > 0 ? what_->where->runs->bucket_for(rows) : rows;
+}
+
+// More than a batch may have are several.
+duration batcher_state::expected_run(const batching::shape_key& of, std::int64_t rows) const {
+  const auto& load = *what_->where->load;
+  const auto most = std::max<std::int64_t>(model().settings.batching.max_rows, 1);
+  if (rows <= most)
+    return load.estimated_run(of.hash(), padded(rows));
+  const auto whole = load.estimated_run(of.hash(), padded(most)) * (rows / most);
+  return rows % most == 0 ? whole : whole + load.estimated_run(of.hash(), padded(rows % most));
+}
+
+// When one that comes now is answered, behind all that waits. Its batch takes in who comes until it
+// leaves.
+time_point batcher_state::expected_answer(const job::impl& asked, time_point at) const {
+  if (!size_)
+    return at;
+  const auto most = std::max<std::int64_t>(most_rows(asked.key), 1);
+  const auto rows = queue_.rows() + asked.rows;
+  const auto before = (rows - 1) / most;
+  const auto& load = *what_->where->load;
+  const auto one = padded(1);
+  const auto shape = asked.key.hash();
+  const auto device_free =
+      load.estimated_completion_after(0, shape, one, at) - load.estimated_run(shape, one);
+  const auto starts = device_free + expected_run(asked.key, most) * before;
+  const auto joining = static_cast<std::int64_t>(
+      rows_per_ns_ * static_cast<double>(std::max(starts - at, duration{0}).count()));
+  return starts + expected_run(asked.key, std::min(most, rows - before * most + joining));
+}
+
+void batcher_state::note_departure(time_point at) {
+  if (at <= left_)
+    return;
+  const auto rate = static_cast<double>(rows_since_) / static_cast<double>((at - left_).count());
+  rows_per_ns_ = (rows_per_ns_ + rate) / 2;
+  rows_since_ = 0;
+  left_ = at;
+}
+
+// Who says by when the answer is needed is held to that; what a stage asks for was let in with its
+// parent. Where nothing waits nobody is in the way.
+bool batcher_state::misses_objective(const job::impl& asked, time_point answered) const {
+  const auto objective = model().settings.batching.objective;
+  if (!size_ || asked.request.deadline || asked.parent || queue_.empty())
+    return false;
+  return std::chrono::duration<double>(answered - asked.at.accepted)
+         > std::chrono::duration<double>(objective) * let_in;
+}
+
+} // namespace troupe::actors
