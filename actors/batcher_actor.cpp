@@ -1,6 +1,7 @@
 #include "actors/batcher_actor.hpp"
 
 #include "actors/answer_over.hpp"
+#include "actors/capturing.hpp"
 #include "actors/hand_on.hpp"
 #include "actors/split.hpp"
 
@@ -61,6 +62,7 @@ batcher_actor::behavior_type batcher_state::make_behavior(commons_ptr shared, pl
 void batcher_state::enqueue(const job_ptr& asked) {
   asked->on_way = {};
   const auto at = now();
+  capture_request(*shared_, *asked);
   if (is_over(*asked, at))
     return answer_over(*asked, at);
   if (leaving_)

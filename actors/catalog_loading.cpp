@@ -3,6 +3,7 @@
 
 #include "actors/catalog_actor.hpp"
 
+#include "actors/capturing.hpp"
 #include "actors/hand_on.hpp"
 
 namespace troupe::actors {
@@ -40,6 +41,8 @@ void catalog_state::loaded(std::uint64_t number, const result<std::vector<loaded
       for (const auto& need : one.terms.resources)
         shared_->resources->provide(need);
     }
+    if (const auto& recorder = shared_->live->recorder())
+      made->captured_as = recorder->add_model(as_captured(*made, *shared_));
   }
   place(number);
 }

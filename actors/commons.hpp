@@ -35,6 +35,7 @@ struct commons {
   stage_id catalog = 0;
   stage_id watchdog = 0;
   std::vector<stage_id> storages;
+  std::vector<stage_id> devices; ///< in the order in which they were given
   stage_id supervisor = 0;
 };
 

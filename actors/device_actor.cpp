@@ -1,6 +1,7 @@
 #include "actors/device_actor.hpp"
 
 #include "actors/answer_once.hpp"
+#include "actors/capturing.hpp"
 #include "actors/deliver.hpp"
 #include "actors/hand_on.hpp"
 #include "runtime/batching/buckets.hpp"
@@ -310,6 +311,7 @@ void device_state::done(std::uint64_t ticket, const failure& outcome) {
     return report(*what, outcome.what);
   what->where->load->record_run(what->shape, work->rows_run(), took, shared_->clock->now());
   what->model->probe->batch_ran(what->rows, took);
+  capture_run(*shared_, *what, work->rows_run(), began, took);
   for (const auto& one : what->jobs) {
     one->at.started = began;
     one->at.ended = work->ended;

@@ -1,5 +1,6 @@
 #include "actors/job.hpp"
 
+#include "actors/capture_recorder.hpp"
 #include "actors/served_model.hpp"
 
 #include <spdlog/spdlog.h>
@@ -72,6 +73,12 @@ bool job::impl::answer(response_part part) {
     else
       numbers->failed(now - at.accepted);
   }
+  if (const auto number = captured.load())
+    registry->recorder()->ended(
+        {.number = number,
+         .ok = part.has_value(),
+         .code = part ? std::string{} : std::string{to_string(part.error().code)},
+         .took = now - at.accepted});
   registry->leave(link_);
   if (units)
     units->drop();

@@ -119,6 +119,9 @@ struct job::impl : std::enable_shared_from_this<job::impl> {
   bool internal = false;      ///< warm-up: does not count
   actors::timestamps at;
 
+  /// Its number in a capture; 0: none.
+  std::atomic<std::uint64_t> captured{0};
+
   /// The batcher in whose queue it waits, for whoever cancels it; 0: none.
   std::atomic<actors::stage_id> queued_at{0};
 

@@ -13,6 +13,8 @@
 
 namespace troupe::actors {
 
+class capture_recorder;
+
 /// Every job that is not answered yet: what the watchdog looks through and what a stop waits for.
 /// Thread-safe. Jobs link themselves in, so that entering and leaving allocate nothing.
 class live_jobs {
@@ -27,11 +29,17 @@ public:
 
   /// `on_earlier(at)` is called, on the thread that enters a job, when its deadline is before all
   /// those known: somebody has to look at `at`.
+  /// `recorder`, if there is one, is told what becomes of those that it knows.
   explicit live_jobs(std::shared_ptr<const clock_source> clock,
-                     std::function<void(time_point)> on_earlier = {})
-      : clock_(std::move(clock)), on_earlier_(std::move(on_earlier)) {}
+                     std::function<void(time_point)> on_earlier = {},
+                     std::shared_ptr<capture_recorder> recorder = {})
+      : clock_(std::move(clock)), on_earlier_(std::move(on_earlier)),
+        recorder_(std::move(recorder)) {}
 
   [[nodiscard]] time_point now() const noexcept { return clock_->now(); }
+  [[nodiscard]] const std::shared_ptr<capture_recorder>& recorder() const noexcept {
+    return recorder_;
+  }
 
   /// `added` has its owner and deadline set.
   void enter(link& added);
@@ -63,6 +71,7 @@ private:
   std::condition_variable empty_;
   std::shared_ptr<const clock_source> clock_;
   std::function<void(time_point)> on_earlier_;
+  std::shared_ptr<capture_recorder> recorder_;
   link* first_ = nullptr;
   std::size_t count_ = 0;
   std::atomic<bool> closed_{false};

@@ -1,3 +1,4 @@
+#include "actors/capturing.hpp"
 #include "actors/engine_loader.hpp"
 #include "actors/system.hpp"
 #include "actors/troupe.hpp"
@@ -45,6 +46,12 @@ result<std::unique_ptr<runtime>> runtime::start(options with) {
     if (!tuned)
       return propagate(std::move(tuned));
     loading.tuning = std::move(*tuned);
+  }
+  if (!with.capture_file.empty()) {
+    auto recorder = actors::open_capture(with, parts.devices, parts.clock);
+    if (!recorder)
+      return propagate(std::move(recorder));
+    parts.recorder = std::move(*recorder);
   }
   auto source = actors::repository_source(loading);
   if (!source)

@@ -52,6 +52,7 @@ struct served_model {
   std::vector<placed> placements;
   std::vector<std::string> needs; ///< models that a pipeline calls
   std::shared_ptr<telemetry::probe> probe = std::make_shared<telemetry::probe>();
+  std::uint32_t captured_as = 0; ///< its number in a capture
 };
 
 /// Whether code stands behind the name, not a network.

@@ -1,6 +1,7 @@
 #include "actors/system.hpp"
 
 #include "actors/answer_once.hpp"
+#include "actors/capture_recorder.hpp"
 #include "actors/hand_on.hpp"
 #include "actors/ingress_actor.hpp"
 #include "actors/wiring.hpp"
@@ -76,7 +77,10 @@ system::~system() {
 }
 
 result<protocol::admission> system::admit(std::size_t bytes) {
-  return shared_->budget->admit(bytes);
+  auto units = shared_->budget->admit(bytes);
+  if (const auto& recorder = shared_->live->recorder(); recorder && !units)
+    recorder->turned_away(bytes);
+  return units;
 }
 
 std::shared_ptr<protocol::call> system::infer(inference_request request, protocol::admission units,

@@ -45,8 +45,9 @@ struct options {
   bool clients_may_load = true;            ///< `load` and `unload` through a protocol
   bool load_on_miss = false; ///< a model of the repository is loaded when it is first asked for
   std::filesystem::path
-      tuning_file;              ///< kernels are chosen by measuring; choices kept here. Empty: not
-  bool batch_invariant = false; ///< a row's bits do not depend on its batch or on threads
+      tuning_file; ///< kernels are chosen by measuring; choices kept here. Empty: not
+  std::filesystem::path capture_file; ///< arrivals, batches and their times; empty: not recorded
+  bool batch_invariant = false;       ///< a row's bits do not depend on its batch or on threads
   batching_options batching;
   std::size_t max_requests = 4096;            ///< accepted and unanswered at once
   std::size_t max_request_bytes = 1ULL << 30; ///< payload of all of them together

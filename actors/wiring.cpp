@@ -35,10 +35,13 @@ void fill(commons& shared, const system_parts& parts, const std::weak_ptr<common
   shared.budget =
       std::make_shared<admission_budget>(parts.with.max_requests, parts.with.max_request_bytes);
   // Weak: jobs hold the list and may outlive the system, in the hands of a slow callback.
-  shared.live = std::make_shared<live_jobs>(parts.clock, [self](time_point) {
-    if (const auto held = self.lock())
-      tell<watchdog_actor>(*held, held->watchdog, up_atom_v);
-  });
+  shared.live = std::make_shared<live_jobs>(
+      parts.clock,
+      [self](time_point) {
+        if (const auto held = self.lock())
+          tell<watchdog_actor>(*held, held->watchdog, up_atom_v);
+      },
+      parts.recorder);
 }
 
 } // namespace
@@ -87,6 +90,7 @@ std::vector<child_spec> wire(const commons_ptr& shared, const system_parts& part
                     std::max(1, about.tickets),
                     {}});
     places.push_back(place);
+    shared->devices.push_back(place.device);
   }
   auto complete = std::make_shared<bool>(true); // at first there is nothing to know
   shared->router = add("router", [=, miss = parts.load_on_miss](caf::actor_system& in) {

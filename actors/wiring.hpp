@@ -18,6 +18,7 @@ struct system_parts {
   std::shared_ptr<const clock_source> clock = std::make_shared<steady_clock_source>();
   model_source source;
   bool load_on_miss = false;
+  std::shared_ptr<capture_recorder> recorder{}; ///< of what happens; null: none
 };
 
 /// How actors run. Tests that turn time by hand keep all of them on the scheduler.

@@ -303,6 +303,11 @@ action add_serve(CLI::App& command) {
                   "Measure kernels where several would do, and keep the choices in this file: "
                   "the first plan for new shapes takes seconds, then never again")
       ->type_name("FILE");
+  command
+      .add_option("--capture", from->with.capture_file,
+                  "Write arrivals, batches and their times to this file, for `troupe simulate`; no "
+                  "payloads")
+      ->type_name("FILE");
   command.add_flag("--batch-invariant", from->with.batch_invariant,
                    "The same bits for a row in any batch, on any number of threads");
   command.add_option("--log-level", from->log_level, "Least severe message to log")
