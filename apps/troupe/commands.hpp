@@ -31,5 +31,6 @@ action add_bench(CLI::App& command);
 action add_inspect(CLI::App& command);
 action add_infer(CLI::App& command);
 action add_models(CLI::App& command);
+action add_simulate(CLI::App& command);
 
 } // namespace troupe::cli

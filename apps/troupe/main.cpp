@@ -29,6 +29,7 @@ const std::vector<entry>& table() {
       {"inspect", "Show a model's graph, fusions, kernels and memory plan", add_inspect},
       {"infer", "Send one request to a server", add_infer},
       {"models", "List, load and unload the models of a server", add_models},
+      {"simulate", "Replay a capture of a server in virtual time", add_simulate},
   };
   return entries;
 }

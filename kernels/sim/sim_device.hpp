@@ -35,4 +35,8 @@ struct sim_options {
 /// not wait at all in virtual time.
 [[nodiscard]] std::shared_ptr<device> make_sim_device(sim_options options = {});
 
+/// What is being launched on a simulated device's stream takes `time` beside what its options say.
+/// Only inside `issue`. failed_precondition on another device's stream.
+[[nodiscard]] result<void> spend(stream& on, duration time);
+
 } // namespace troupe::sim

@@ -22,11 +22,12 @@ std::optional<error> engine::next_failure() {
   return std::nullopt;
 }
 
-time_point engine::book(std::optional<std::int64_t> rows) {
+time_point engine::book(std::optional<std::int64_t> rows, duration extra) {
   const std::lock_guard lock{mutex_};
   free_at_ = std::max(free_at_, options_.time->now());
   if (rows)
     free_at_ += options_.launch_cost + *rows * options_.row_cost;
+  free_at_ += extra;
   return free_at_;
 }
 
@@ -36,6 +37,7 @@ void stream_core::count_rows(std::int64_t rows) {
 
 stream_core::issued stream_core::issue_now(const issue_fn& issue) {
   rows_.reset();
+  extra_ = duration{0};
   result<void> outcome;
   auto failure = engine_->next_failure();
   try {
@@ -45,7 +47,7 @@ stream_core::issued stream_core::issue_now(const issue_fn& issue) {
   }
   if (failure)
     outcome = tl::unexpected{*std::move(failure)};
-  return {std::move(outcome), engine_->book(rows_)};
+  return {std::move(outcome), engine_->book(rows_, extra_)};
 }
 
 void stream_core::finish(const done_fn& done, result<void> outcome) {
@@ -139,6 +141,14 @@ private:
 result<std::unique_ptr<event>> stream_core::record() {
   const std::lock_guard lock{mutex_};
   return std::make_unique<sim_event>(shared_from_this(), submitted_);
+}
+
+result<void> spend(stream& on, duration time) {
+  auto* simulated = dynamic_cast<stream_core*>(&on);
+  if (simulated == nullptr)
+    return fail(errc::failed_precondition, "time is spent on a simulated device's stream only");
+  simulated->spend(std::max(time, duration{0}));
+  return {};
 }
 
 std::unique_ptr<stream> open_sim_stream(stream_mode mode, std::shared_ptr<engine> on) {

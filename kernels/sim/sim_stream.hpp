@@ -20,9 +20,9 @@ public:
 
   /// The next submit's failure, if it is to fail.
   [[nodiscard]] std::optional<error> next_failure();
-  /// Books `rows` rows behind everything booked so far; answers when they are finished. No rows
-  /// mean that nothing was launched, and take no time.
-  [[nodiscard]] time_point book(std::optional<std::int64_t> rows);
+  /// Books `rows` rows and `extra` time behind everything booked so far; answers when they are
+  /// finished. No rows mean that no kernel was launched, and take no time.
+  [[nodiscard]] time_point book(std::optional<std::int64_t> rows, duration extra);
 
 private:
   sim_options options_;
@@ -44,6 +44,8 @@ public:
 
   /// Called by a kernel while it is launched.
   void count_rows(std::int64_t rows);
+  /// By whoever launches something that is no kernel.
+  void spend(duration time) { extra_ += time; }
 
   [[nodiscard]] bool finished(std::uint64_t point) const;
   void wait_for(std::uint64_t point) const;
@@ -59,6 +61,7 @@ private:
   stream_mode mode_;
   std::shared_ptr<engine> engine_;
   std::optional<std::int64_t> rows_; ///< of the submit being issued
+  duration extra_{0};                ///< likewise
   mutable std::mutex mutex_;
   mutable std::condition_variable progress_;
   std::uint64_t submitted_ = 0;
