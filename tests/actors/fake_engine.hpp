@@ -29,6 +29,7 @@ struct submitted_work {
 struct work_list {
   std::deque<submitted_work> waiting;
   std::vector<std::int64_t> run_rows; ///< rows of every program launched, in order
+  std::vector<float> run_values;      ///< what their rows began with
   std::function<void()> while_running;
   std::optional<duration> cost; ///< of the run just launched, where its model has one
   int streams_opened = 0;
@@ -141,6 +142,8 @@ public:
     for (std::int64_t row = 0; row < desc_.dims[0]; ++row)
       if (width > 0 && values[row * width] == poison)
         return fail(errc::internal, "poisoned row");
+      else if (width > 0)
+        to_->run_values.push_back(values[row * width]);
     std::memcpy(into_, from_, desc_.bytes());
     return {};
   }

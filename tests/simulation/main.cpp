@@ -5,6 +5,7 @@
 #define BOOST_TEST_ALTERNATIVE_INIT_API
 #include "tests/simulation/random_world.hpp"
 
+#include <boost/test/results_collector.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <cstdlib>
@@ -17,12 +18,23 @@ std::uint64_t first_seed = 1;
 std::uint64_t count = 1000;
 bool traced = false;
 
+boost::unit_test::counter_t failures() {
+  namespace boost_test = boost::unit_test;
+  const auto current = boost_test::framework::current_test_case().p_id;
+  return boost_test::results_collector.results(current).p_assertions_failed;
+}
+
 void run_seeds() {
-  for (auto seed = first_seed; seed < first_seed + count; ++seed)
+  for (auto seed = first_seed; seed < first_seed + count; ++seed) {
+    const auto before = failures();
     BOOST_TEST_CONTEXT("seed " << seed) {
       troupe::test::random_world world{seed, traced ? &std::cerr : nullptr};
       world.run();
     }
+    if (failures() > before)
+      std::cerr << "seed " << seed << " failed; again: simulation_test --first " << seed
+                << " --count 1 --trace\n";
+  }
 }
 
 bool add_tests() {

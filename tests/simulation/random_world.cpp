@@ -41,6 +41,9 @@ void random_world::run() {
   come_to_rest();
   check_answers();
   check_recovery();
+  check_order();
+  check_waiting();
+  check_end();
 }
 
 void random_world::furnish() {
@@ -63,6 +66,7 @@ void random_world::furnish() {
   spec_.policy = *batching::preset(one_of({"auto", "latency", "throughput"}));
   if (spec_.policy.adapts && chance(50))
     spec_.policy.objective = 1ms * (10 + below(200));
+  spec_.policy.preserve_ordering = chance(30);
   spec_.max_batch = one_of({1, 4, 16, 256});
   spec_.queue_rows = one_of({4, 32, 4096});
   spec_.cost = 1ms * below(20);
@@ -130,8 +134,9 @@ void random_world::deliver_messages(std::int64_t count) {
   }
 }
 
-void random_world::ask(bool harmless) {
-  request made{{}, fmt::format("r{}", asked_.size()), 1, static_cast<float>(asked_.size()), false};
+void random_world::ask(bool harmless, std::int64_t rows, std::uint32_t priority) {
+  request made{
+      {}, fmt::format("r{}", asked_.size()), rows, static_cast<float>(asked_.size()), false};
   if (shared->budget->requests() >= parts.with.max_requests)
     return note(made.name + " is not admitted");
   auto left = duration{60s};
@@ -143,9 +148,9 @@ void random_world::ask(bool harmless) {
   }
   note(fmt::format("{} asks with {} rows, {} left", made.name, made.rows,
                    std::chrono::duration_cast<std::chrono::milliseconds>(left)));
-  const auto priority = harmless ? 1 : below(4); // others may not wait for long
-  const auto job =
-      make(made.name, made.rows, made.value, left, static_cast<std::uint32_t>(priority));
+  if (!harmless)
+    priority = static_cast<std::uint32_t>(below(4)); // some may not wait for long
+  const auto job = make(made.name, made.rows, made.value, left, priority);
   made.held = job;
   asked_.push_back(std::move(made));
   if (composed_ && chance(30)) {
@@ -238,6 +243,8 @@ void random_world::check_bounds() {
   const auto bound = std::max(spec_.queue_rows, most_rows) + (count - 1) * spec_.max_batch;
   for (const auto& one : probes_)
     BOOST_TEST(one->read().queued_rows <= bound * count);
+  for (const auto& one : loads_)
+    BOOST_TEST(one->queued_rows() <= bound);
   for (const auto& on : devices_)
     BOOST_TEST(on->held_bytes() + weight_bytes <= budget_);
 }
@@ -305,6 +312,9 @@ void random_world::check_recovery() {
   BOOST_TEST(asked_.size() == before + 4, "requests are admitted afterwards");
   for (auto i = before; i < asked_.size(); ++i)
     BOOST_TEST(outcome(asked_[i].name) == "ok");
+}
+
+void random_world::check_end() {
   unload();
   settle(60, 1s);
   for (const auto& on : devices_)

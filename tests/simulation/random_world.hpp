@@ -50,7 +50,8 @@ private:
   void furnish();
   void do_something();
   void deliver_messages(std::int64_t count);
-  void ask(bool harmless);
+  /// A harmless request has time enough and comes from somebody who stays.
+  void ask(bool harmless, std::int64_t rows = 1, std::uint32_t priority = 1);
   void cancel_one();
   void work_a_little();
   void kill_somebody();
@@ -63,6 +64,9 @@ private:
   void come_to_rest();
   void check_answers();
   void check_recovery();
+  void check_order();
+  void check_waiting();
+  void check_end();
 
   std::mt19937_64 dice_;
   std::ostream* trace_;
