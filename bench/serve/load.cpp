@@ -50,7 +50,8 @@ void print_json(const options& with, const bench::load_result& got) {
         {"p90", got.quantile_ms(0.9)},
         {"p99", got.quantile_ms(0.99)},
         {"p99.9", got.quantile_ms(0.999)},
-        {"max", got.quantile_ms(1)}}}};
+        {"max", got.quantile_ms(1)}}},
+      {"refusal_ms", {{"p50", got.refusal_ms(0.5)}, {"p99", got.refusal_ms(0.99)}}}};
   if (with.plan.rate) {
     out["rate_per_s"] = *with.plan.rate;
     out["poisson"] = with.plan.poisson;
@@ -73,6 +74,9 @@ void print_table(const options& with, const bench::load_result& got) {
              "max {:.3f}\n",
              got.mean_ms(), got.quantile_ms(0.5), got.quantile_ms(0.9), got.quantile_ms(0.99),
              got.quantile_ms(0.999), got.quantile_ms(1));
+  if (!got.refusals_ns.empty())
+    fmt::print("  refusal ms   p50 {:.3f}   p99 {:.3f}   max {:.3f}\n", got.refusal_ms(0.5),
+               got.refusal_ms(0.99), got.refusal_ms(1));
   if (got.late > 0)
     fmt::print("  {} requests left more than 1 ms late: the client was the bottleneck\n", got.late);
   for (const auto& [code, count] : got.failures)

@@ -16,6 +16,13 @@ time_point now() {
   return std::chrono::steady_clock::now();
 }
 
+double quantile_of(const std::vector<std::uint64_t>& sorted_ns, double q) {
+  if (sorted_ns.empty())
+    return 0;
+  const auto rank = static_cast<std::size_t>(std::ceil(q * static_cast<double>(sorted_ns.size())));
+  return static_cast<double>(sorted_ns[std::max<std::size_t>(rank, 1) - 1]) / 1e6;
+}
+
 /// What both loops share: the answers so far, and how many are missing.
 class tally {
 public:
@@ -34,6 +41,8 @@ public:
       // A failure during warm-up is one all the same.
       const std::string code{to_string(part.error().code)};
       ++result_.failures[code];
+      if (counts && part.error().code == errc::resource_exhausted)
+        result_.refusals_ns.push_back(static_cast<std::uint64_t>(took.count()));
       result_.examples.try_emplace(code, part.error().text);
     }
     if (counts)
@@ -46,6 +55,7 @@ public:
     std::unique_lock lock{mutex_};
     done_.wait(lock, [this] { return open_ == 0; });
     std::sort(result_.latencies_ns.begin(), result_.latencies_ns.end());
+    std::sort(result_.refusals_ns.begin(), result_.refusals_ns.end());
     result_.seconds = last_ > first ? std::chrono::duration<double>(last_ - first).count() : 0;
     return std::move(result_);
   }
@@ -115,11 +125,11 @@ std::uint64_t load_result::failed() const {
 }
 
 double load_result::quantile_ms(double q) const {
-  if (latencies_ns.empty())
-    return 0;
-  const auto rank =
-      static_cast<std::size_t>(std::ceil(q * static_cast<double>(latencies_ns.size())));
-  return static_cast<double>(latencies_ns[std::max<std::size_t>(rank, 1) - 1]) / 1e6;
+  return quantile_of(latencies_ns, q);
+}
+
+double load_result::refusal_ms(double q) const {
+  return quantile_of(refusals_ns, q);
 }
 
 double load_result::mean_ms() const {

@@ -23,6 +23,7 @@ struct load_plan {
 
 struct load_result {
   std::vector<std::uint64_t> latencies_ns;       ///< of successful requests, sorted
+  std::vector<std::uint64_t> refusals_ns;        ///< of requests refused for overload, sorted
   std::map<std::string, std::uint64_t> failures; ///< by code
   std::map<std::string, std::string> examples;   ///< one text per code
   std::uint64_t sent = 0;
@@ -30,8 +31,9 @@ struct load_result {
   double seconds = 0;     ///< from the first counted request to the last answer
 
   [[nodiscard]] std::uint64_t failed() const;
-  /// In milliseconds; 0 if nothing succeeded.
+  /// In milliseconds; 0 if nothing succeeded, or was refused.
   [[nodiscard]] double quantile_ms(double q) const;
+  [[nodiscard]] double refusal_ms(double q) const;
   [[nodiscard]] double mean_ms() const;
 };
 

@@ -1,0 +1,100 @@
+// batching_frontier: policies under rising load on simulated devices, and what they have to reach.
+
+#include "bench/batching/frontier.hpp"
+#include "bench/batching/goals.hpp"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+#include <fstream>
+
+namespace {
+
+using namespace troupe;
+using namespace troupe::bench;
+using namespace std::chrono_literals;
+
+const std::vector<bench_device> devices{
+    {"steep", 10ms, 100us, 256, 100ms}, // a launch costs as much as a hundred rows
+    {"flat", 1870us, 1ms, 256, 200ms},  // no batching reaches 35 % of what it can do
+};
+const std::vector<std::string> policies{"none",      "auto",        "latency",     "throughput",
+                                        "fixed:8:5", "fixed:32:20", "fixed:128:50"};
+const std::vector<double> loads{0.001, 0.01, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.8, 0.9, 1, 2, 10};
+
+void print(const point& one) {
+  std::printf("%-6s %-8s %5.0f  %-13s %6.3f %8.1f %8.1f %7.1f%% %7.1f%% %6.1f%% %6.1f %8.2f %8.2f "
+              "%8.2f\n",
+              one.device.c_str(), one.pattern.c_str(), one.objective_ms, one.policy.c_str(),
+              one.load, one.rate, one.goodput, 100 * one.in_time, 100 * one.refused, 100 * one.busy,
+              one.rows, one.mean_ms, one.p50_ms, one.p99_ms);
+}
+
+nlohmann::json as_json(const point& one) {
+  return {{"device", one.device},
+          {"pattern", one.pattern},
+          {"policy", one.policy},
+          {"objective_ms", one.objective_ms},
+          {"load", one.load},
+          {"rate", one.rate},
+          {"throughput", one.throughput},
+          {"goodput", one.goodput},
+          {"in_time", one.in_time},
+          {"refused", one.refused},
+          {"expired", one.expired},
+          {"busy", one.busy},
+          {"rows", one.rows},
+          {"mean_ms", one.mean_ms},
+          {"p50_ms", one.p50_ms},
+          {"p99_ms", one.p99_ms}};
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"Latency and throughput of batching policies on simulated devices, in virtual time. "
+               "Exit status 1 if a goal is missed."};
+  std::string json;
+  std::string only_device;
+  std::string only_pattern;
+  std::uint64_t seed = 1;
+  bool quiet = false;
+  app.add_option("--json", json, "Write every point to this file");
+  app.add_option("--device", only_device, "steep or flat; both if left out");
+  app.add_option("--pattern", only_pattern, "poisson or bursty; both if left out");
+  app.add_option("--seed", seed, "Of the arrivals")->capture_default_str();
+  app.add_flag("--quiet", quiet, "Print the goals only");
+  CLI11_PARSE(app, argc, argv);
+  spdlog::set_level(spdlog::level::err);
+
+  std::vector<point> points;
+  if (!quiet)
+    std::printf("device pattern    slo  policy          load   rate/s   good/s  in time refused   "
+                "busy   rows  mean ms   p50 ms   p99 ms\n");
+  for (const auto& on : devices)
+    for (const std::string pattern : {"poisson", "bursty"})
+      for (const auto objective : {duration{0}, on.objective})
+        for (const auto load : loads)
+          for (const auto& policy : policies) {
+            if ((!only_device.empty() && on.name != only_device)
+                || (!only_pattern.empty() && pattern != only_pattern))
+              continue;
+            const auto one = measure(on, pattern, policy, load, objective, seed);
+            if (!one) {
+              std::fprintf(stderr, "%s\n", one.error().text.c_str());
+              return 2;
+            }
+            if (!quiet)
+              print(*one);
+            points.push_back(*one);
+          }
+  if (!json.empty()) {
+    auto all = nlohmann::json::array();
+    for (const auto& one : points)
+      all.push_back(as_json(one));
+    std::ofstream{json} << all.dump(1) << '\n';
+  }
+  return report_goals(devices, points) ? 0 : 1;
+}
