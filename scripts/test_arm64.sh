@@ -27,6 +27,10 @@ if [ ! -e "$sysroot.complete" ]; then
   done
   quietly mmdebstrap --architectures=arm64 --variant=extract \
     --include="$(IFS=,; echo "${libraries[*]}")" bookworm "$sysroot"
+  # Links that installing would have made.
+  for name in blas lapack; do
+    ln -sf "$name/lib$name.so.3" "$sysroot/usr/lib/aarch64-linux-gnu/lib$name.so.3"
+  done
   touch "$sysroot.complete"
 fi
 
