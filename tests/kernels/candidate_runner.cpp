@@ -137,7 +137,14 @@ void check_candidates(const kernel_case& node, std::string_view expected, float 
   const candidate_runner runner{node};
   const auto reference = runner.run_reference();
   BOOST_REQUIRE_MESSAGE(reference.taken, "no reference: " << reference.reason);
-  bool seen = expected == "reference";
+  // Debian's oneDNN has few kernels for other processors and may decline there; whatever does take
+  // the case is compared all the same.
+#if defined(__x86_64__)
+  constexpr bool needs_onednn = true;
+#else
+  constexpr bool needs_onednn = false;
+#endif
+  bool seen = expected == "reference" || (!needs_onednn && expected.starts_with("onednn"));
   std::string declined;
   // In another layout the reference kernel is one more candidate: it must read both.
   const auto tried = runner.candidates() - (node.format == layout::row_major ? 1 : 0);

@@ -16,4 +16,7 @@ made_kernel make_depthwise_conv(const kernel_spec& spec, weight_cache& weights);
 /// A 1x1 window with a stride, by Strassen's scheme on the positions it reads.
 made_kernel make_strided_pointwise_conv(const kernel_spec& spec, weight_cache& weights);
 
+/// Any window, in groups of at least a vector of filters, as a product with the windows laid out.
+made_kernel make_windowed_conv(const kernel_spec& spec, weight_cache& weights);
+
 } // namespace troupe::cpu

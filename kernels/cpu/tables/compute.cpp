@@ -29,6 +29,8 @@ constexpr std::array conv{
     candidate{"onednn", make_onednn_conv},
     candidate{"onednn:gemm", make_onednn_conv_by_gemm, fused},
     candidate{"onednn:gemm", make_onednn_conv_by_gemm},
+    candidate{"packed:windows", make_windowed_conv, fused},
+    candidate{"packed:windows", make_windowed_conv},
     candidate{"reference", make_reference_conv},
 };
 
