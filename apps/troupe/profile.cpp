@@ -25,41 +25,12 @@ std::string shortened(const std::string& text, std::size_t limit) {
   return text.size() <= limit ? text : "…" + text.substr(text.size() - limit + 1);
 }
 
-std::int64_t elements_per_outer(const tensor_desc& of) {
-  std::int64_t count = 1;
-  for (std::size_t axis = 1; axis < of.dims.size(); ++axis)
-    count *= of.dims[axis];
-  return count;
-}
-
 struct sum {
   double ms = 0;
   std::size_t steps = 0;
 };
 
 } // namespace
-
-std::optional<double> flops_of(const plan::step& step) {
-  if (step.inputs.size() < 2 || step.outputs.empty())
-    return std::nullopt;
-  const auto& a = step.inputs[0].desc;
-  const auto& b = step.inputs[1].desc;
-  const auto& out = step.outputs[0].desc;
-  constexpr std::size_t qlinear_weights = 3; // behind the image, its scale and its zero point
-  const auto written = static_cast<double>(out.elements());
-  if (step.op_type == "Conv")
-    return 2.0 * written * static_cast<double>(elements_per_outer(b));
-  if (step.op_type == "QLinearConv" || step.op_type == "QLinearGemm")
-    return 2.0 * written
-           * static_cast<double>(elements_per_outer(step.inputs[qlinear_weights].desc));
-  if (step.op_type == "ConvTranspose")
-    return 2.0 * static_cast<double>(a.elements()) * static_cast<double>(elements_per_outer(b));
-  if (step.op_type == "MatMul" && !a.dims.empty())
-    return 2.0 * written * static_cast<double>(a.dims.back());
-  if (step.op_type == "Gemm" && out.dims.size() == 2 && out.dims[0] > 0)
-    return 2.0 * written * static_cast<double>(a.elements() / out.dims[0]);
-  return std::nullopt;
-}
 
 bool moves_data(const plan::step& step) {
   return std::ranges::find(movers, std::string_view{step.op_type}) != movers.end();
@@ -96,9 +67,8 @@ std::string profile::table() const {
   for (std::size_t index = 0; index < plan_.steps.size(); ++index) {
     const auto& step = plan_.steps[index];
     const auto spent = ms(fastest_[index]);
-    const auto flops = flops_of(step);
     fmt::format_to(out, "{:9.4f} {:6.2f} {:>8}  {:<16} {:<28} {:<20} {}\n", spent, share(spent),
-                   flops && spent > 0 ? fmt::format("{:.1f}", *flops / spent / 1e6) : "",
+                   step.flops && spent > 0 ? fmt::format("{:.1f}", *step.flops / spent / 1e6) : "",
                    step.op_type, shortened(step.run->name(), 28),
                    to_string(step.outputs.empty() ? shape{} : step.outputs[0].desc.dims),
                    shortened(step.node, 40));
@@ -132,8 +102,8 @@ nlohmann::json profile::json() const {
                        {"operator", step.op_type},
                        {"kernel", step.run->name()},
                        {"ms", spent}};
-    if (const auto flops = flops_of(step); flops && spent > 0)
-      row["gflops"] = *flops / spent / 1e6;
+    if (step.flops && spent > 0)
+      row["gflops"] = *step.flops / spent / 1e6;
     rows.push_back(std::move(row));
     if (moves_data(step))
       moving += spent;

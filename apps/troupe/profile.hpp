@@ -6,7 +6,6 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,10 +36,6 @@ private:
   duration outside_ = duration::max();
   std::size_t runs_ = 0;
 };
-
-/// Floating-point operations of a step (a multiply and an add are two), for convolutions and matrix
-/// products.
-[[nodiscard]] std::optional<double> flops_of(const plan::step& step);
 
 /// Whether a step only moves data.
 [[nodiscard]] bool moves_data(const plan::step& step);

@@ -2,6 +2,7 @@
 
 #include "runtime/plan/assign.hpp"
 #include "runtime/plan/draft.hpp"
+#include "runtime/plan/flops.hpp"
 #include "runtime/plan/tuning.hpp"
 
 #include <utility>
@@ -56,6 +57,7 @@ result<void> choose_kernel(draft_step& step, const draft& of, device& on, weight
   if (!choice)
     return propagate(choice);
   step.choice = std::move(*choice);
+  step.flops = flops_of(spec);
   return {};
 }
 
@@ -100,6 +102,7 @@ step finish(draft_step& from, std::string name, const assignment& memory, locati
   made.workspace_bytes = from.choice.chosen->workspace_bytes();
   made.node = std::move(name);
   made.op_type = from.op_type;
+  made.flops = from.flops;
   if (from.of)
     made.post_ops = from.of->post_ops;
   made.run = std::move(from.choice.chosen);

@@ -39,6 +39,7 @@ struct draft_step {
   std::vector<draft_argument> inputs;
   std::vector<draft_argument> outputs;
   kernel_choice choice;
+  std::optional<double> flops{};
 };
 
 /// A graph lowered to steps with layouts, in the order in which they run.

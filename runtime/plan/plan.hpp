@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,7 @@ struct step {
   std::string op_type;
   std::vector<post_op> post_ops;
   std::vector<declined_candidate> declined;
+  std::optional<double> flops{}; ///< what `flops_of` says of the operator
 };
 
 /// A model made ready for one set of input shapes on one device: which kernels run, in which order,
