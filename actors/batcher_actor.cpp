@@ -267,6 +267,9 @@ void batcher_state::report_depth() {
 void batcher_state::set_tickets(int count) {
   const auto instances = what_->where->terms.instances;
   tickets_ = instances > 0 ? std::min(instances, count) : count;
+  // On the device a batch could overtake another one that waits for its plan.
+  if (model().settings.batching.preserve_ordering)
+    tickets_ = std::min(tickets_, 1);
   what_->where->load->set_up(count > 0);
 }
 
