@@ -3,6 +3,7 @@
 #include "actors/answer_over.hpp"
 #include "actors/capturing.hpp"
 #include "actors/hand_on.hpp"
+#include "actors/sequence_request.hpp"
 #include "actors/split.hpp"
 
 #include <algorithm>
@@ -31,15 +32,11 @@ batcher_actor::behavior_type batcher_state::make_behavior(commons_ptr shared, pl
   const auto& batching = model().settings.batching;
   if (batching.adapts && batching.objective > duration{0})
     size_.emplace(batching.objective, batching.max_rows);
+  begin_sequences();
   log_exceptions(self_, name);
   return {
       [this](submit_atom, const job_ptr& asked) { guarded(name, asked, [&] { enqueue(asked); }); },
-      [this](cancel_atom, const job_ptr& unwanted) {
-        std::erase(again_, unwanted);
-        queue_.remove_if([&](const waiting::item& held) { return held.job == unwanted; });
-        dispatch();
-        leave_if_done();
-      },
+      [this](cancel_atom, const job_ptr& unwanted) { cancel(unwanted); },
       [this](finished_atom, const outcome_ptr& outcome) { finished(*outcome); },
       [this](up_atom, int count) {
         set_tickets(count);
@@ -53,6 +50,7 @@ batcher_actor::behavior_type batcher_state::make_behavior(commons_ptr shared, pl
       [this](halt_atom) { end(); },
       [this](wake_atom) {
         alarm_.rang(now());
+        follow_sequences();
         dispatch();
         leave_if_done();
       },
@@ -63,8 +61,12 @@ void batcher_state::enqueue(const job_ptr& asked) {
   asked->on_way = {};
   const auto at = now();
   capture_request(*shared_, *asked);
-  if (is_over(*asked, at))
-    return answer_over(*asked, at);
+  if (is_over(*asked, at)) {
+    answer_over(*asked, at);
+    if (sequences_)
+      sequences_->abandon(asked->step->id, asked->step->generation);
+    return follow_sequences();
+  }
   if (leaving_)
     return send_back(*shared_, asked);
   auto next = item_of(asked, at);
@@ -75,7 +77,11 @@ void batcher_state::enqueue(const job_ptr& asked) {
   }
   asked->at.queued = at;
   const auto most = model().io.max_batch_size;
-  if (most > 0 && asked->rows > most) {
+  if (!what_->where->fit()) {
+    pass_on({item_of(asked, at)});
+  } else if (sequences_) {
+    enqueue_step(asked);
+  } else if (most > 0 && asked->rows > most) {
     for (auto& part : split(shared_, asked, most)) {
       part->at.queued = at;
       wait(item_of(part, at));
@@ -104,7 +110,8 @@ void batcher_state::wait(waiting::item next) {
   asked->queued_at = what_->where->entry;
   if (asked->over()) {
     asked->queued_at = 0;
-    return answer_over(*asked, now());
+    answer_over(*asked, now());
+    return step_over(asked, false);
   }
   rows_since_ += next.rows;
   queue_.push(asked->key, std::move(next));
@@ -120,10 +127,13 @@ result<void> batcher_state::room_for(const job::impl& asked, const waiting::item
               static_cast<std::uint32_t>(std::clamp<std::int64_t>(wait, 1, 10'000))}};
   };
   const auto limit = model().settings.max_queue_rows;
-  if (!queue_.empty() && queue_.rows() + asked.rows > limit)
+  auto waiting_rows = rows_waiting();
+  if (sequences_ && !(asked.step->start && sequences_->full()))
+    waiting_rows -= static_cast<std::int64_t>(sequences_->without_slot()); // they wait for its end
+  if (waiting_rows > 0 && waiting_rows + asked.rows > limit)
     return refuse(
         errc::resource_exhausted,
-        fmt::format("the queue is full: {} rows wait, the limit is {}", queue_.rows(), limit));
+        fmt::format("the queue is full: {} rows wait, the limit is {}", waiting_rows, limit));
   const auto of_level = model().settings.priorities.policy_of(next.priority).max_requests;
   if (of_level > 0 && queue_.count(next.priority) >= static_cast<std::size_t>(of_level))
     return refuse(errc::resource_exhausted,
@@ -163,13 +173,16 @@ void batcher_state::dispatch(time_point at) {
     std::vector<job_ptr> jobs;
     jobs.reserve(taken.size());
     for (auto& item : taken) {
-      if (is_over(*item.job, at))
+      if (is_over(*item.job, at)) {
         answer_over(*item.job, at);
-      else
+        step_over(item.job, false);
+      } else {
         jobs.push_back(std::move(item.job));
+      }
     }
     if (!jobs.empty())
       send(std::move(jobs), at);
+    follow_sequences();
   }
   report_depth();
   wake_for_next();
@@ -221,6 +234,9 @@ void batcher_state::finished(const batch_outcome& outcome) {
     failed(*held.mapped(), *outcome.failed);
   else if (size_)
     size_->ran(rows, outcome.took);
+  for (const auto& one : held.mapped()->jobs)
+    step_over(one, !outcome.failed);
+  follow_sequences();
   dispatch();
   leave_if_done();
 }
@@ -242,7 +258,8 @@ void batcher_state::retire() {
 }
 
 void batcher_state::leave_if_done() {
-  if (!lingered_ || !queue_.empty() || !again_.empty() || !in_flight_.empty())
+  if (!lingered_ || !queue_.empty() || !again_.empty() || !in_flight_.empty()
+      || (sequences_ && !sequences_->empty()))
     return;
   if (!std::exchange(leaving_, true))
     tell<supervisor_actor>(*shared_, shared_->supervisor, retire_atom_v, what_->where->entry);
@@ -253,9 +270,13 @@ void batcher_state::end() {
   self_->quit();
 }
 
+std::int64_t batcher_state::rows_waiting() const {
+  return queue_.rows() + (sequences_ ? static_cast<std::int64_t>(sequences_->waiting()) : 0);
+}
+
 void batcher_state::report_depth() {
   const auto& load = what_->where->load;
-  load->set_queued(queue_.rows(), queue_.work([&](const auto& key, std::int64_t rows) {
+  load->set_queued(rows_waiting(), queue_.work([&](const auto& key, std::int64_t rows) {
     return expected_run(key, rows);
   }));
   std::int64_t rows_of_all = 0;

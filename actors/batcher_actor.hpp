@@ -5,6 +5,7 @@
 #include "actors/interfaces.hpp"
 #include "runtime/batching/adaptive_size.hpp"
 #include "runtime/batching/queue.hpp"
+#include "runtime/sequences/table.hpp"
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
@@ -26,6 +27,7 @@ public:
 
 private:
   using waiting = batching::queue<job_ptr>;
+  using sequence_table = sequences::table<job_ptr, lease_ptr>;
 
   void enqueue(const job_ptr& asked);
   [[nodiscard]] waiting::item item_of(const job_ptr& asked, time_point at) const;
@@ -49,13 +51,25 @@ private:
   void finished(const batch_outcome& outcome);
   void failed(const batch& what, const error& why);
   void device_down();
+  [[nodiscard]] error unfit() const;
+  void pass_on_all();
+  void pass_on(std::vector<waiting::item> items);
+  void cancel(const job_ptr& unwanted);
   void drop_what_is_over(time_point at);
   void wake_at(time_point at);
   void retire();
   void leave_if_done();
   void end();
+  [[nodiscard]] std::int64_t rows_waiting() const;
   void report_depth();
   void set_tickets(int count);
+
+  // Of a stateful model (batcher_sequences.cpp).
+  void begin_sequences();
+  void enqueue_step(const job_ptr& asked);
+  void follow_sequences();
+  void ask_for_state(const sequence_table::memory_wish& wish);
+  void step_over(const job_ptr& which, bool ran);
 
   // With the other placements of the model (batcher_relief.cpp).
   void share_work();
@@ -77,6 +91,7 @@ private:
   double rows_per_ns_ = 0;                      ///< that came lately
   std::int64_t memory_rows_ = 0; ///< of a batch that its device had memory for; 0: any so far
   std::deque<job_ptr> again_;    ///< members of failed batches: each runs alone, once
+  std::optional<sequence_table> sequences_; ///< of a stateful model: what is not in the queue yet
   std::unordered_map<std::uint64_t, batch_ptr> in_flight_;
   alarm alarm_;
   bool retiring_ = false; ///< no further jobs are routed here

@@ -14,8 +14,9 @@ namespace troupe::actors {
 // An idle batcher looks for work, one with too much says so to those that are idle.
 void batcher_state::share_work() {
   const auto& placements = model().placements;
-  // What must stay in order stays in one place.
-  if (placements.size() < 2 || retiring_ || model().settings.batching.preserve_ordering)
+  // What must stay in order, or has its state here, stays in one place.
+  if (placements.size() < 2 || retiring_ || sequences_
+      || model().settings.batching.preserve_ordering)
     return;
   if (tickets_ > 0 && queue_.empty() && again_.empty() && in_flight_.empty()) {
     std::vector<const placement::load*> loads;
@@ -53,14 +54,31 @@ void batcher_state::relieve(stage_id idle, std::int64_t rows) {
 }
 
 void batcher_state::taken(const handover& given) {
+  const auto& settings = model().settings;
+  const auto most = settings.max_queue_rows + settings.batching.max_rows;
+  std::vector<waiting::item> to_others;
   for (auto item : given.items) {
     if (leaving_) {
       send_back(*shared_, item.job);
       continue;
     }
     item.job->where = what_->where;
-    wait(std::move(item));
+    if (!what_->where->fit()) // since
+      to_others.push_back(std::move(item));
+    else if (queue_.rows() > 0 && queue_.rows() + item.rows > most)
+      item.job->fail_with(
+          errc::resource_exhausted,
+          fmt::format("model {}: the device that it waited for failed, the queue of "
+                      "the next one is full",
+                      model().name),
+          1000);
+    else if (item.job->attempts > 0) {
+      item.job->queued_at = what_->where->entry;
+      again_.push_back(item.job);
+    } else
+      wait(std::move(item));
   }
+  pass_on(std::move(to_others));
   dispatch();
 }
 

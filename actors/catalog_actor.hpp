@@ -21,6 +21,7 @@ struct device_place {
   stage_id device = 0;
   stage_id memory = 0;
   std::shared_ptr<placement::device_load> load = std::make_shared<placement::device_load>();
+  std::shared_ptr<const placement::device_health> health{};
 };
 
 /// Where models come from when only a name is given.

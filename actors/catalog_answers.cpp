@@ -27,11 +27,11 @@ std::vector<protocol::model_index_entry> catalog_state::index() const {
     std::erase(listed, key);
     for (const auto& version : one.versions) {
       const auto missing = missing_for(*version);
-      if (missing.empty())
-        entries.push_back({key, version->version, "READY", one.reason});
-      else
-        entries.push_back(
-            {key, version->version, "UNAVAILABLE", "model " + missing + ": not loaded"});
+      const auto why = !version->fit()   ? std::string{"none of its devices is fit for work"}
+                       : missing.empty() ? std::string{}
+                                         : "model " + missing + ": not loaded";
+      entries.push_back({key, version->version, why.empty() ? "READY" : "UNAVAILABLE",
+                         why.empty() ? one.reason : why});
     }
     if (one.versions.empty())
       entries.push_back({key, "", one.state, one.reason});
@@ -52,7 +52,7 @@ void catalog_state::answer(const query& asked) const {
     case query::what::ready: {
       const auto found = find(asked.about);
       if (found)
-        return asked.ready(missing_for(**found).empty());
+        return asked.ready(missing_for(**found).empty() && (*found)->fit());
       const auto at = books_->models.find(asked.about.name);
       if (at != books_->models.end() && at->second.state == "LOADING")
         return asked.ready(false);

@@ -4,9 +4,28 @@
 #include "actors/catalog_actor.hpp"
 
 #include "actors/capturing.hpp"
+#include "actors/check_request.hpp"
 #include "actors/hand_on.hpp"
+#include "actors/sequence_request.hpp"
 
 namespace troupe::actors {
+
+namespace {
+
+// The warm-up of a stateful model is a sequence of one step.
+result<void> begin_alone(job::impl& asked, std::size_t placement) {
+  auto& said = asked.request.parameters;
+  said = {
+      {"sequence_id", std::string{"warm-up"}}, {"sequence_start", true}, {"sequence_end", true}};
+  if (asked.model->settings.sequences->id)
+    said.insert_or_assign("sequence_id", std::int64_t{1});
+  if (auto ok = check_request(asked); !ok)
+    return propagate(std::move(ok));
+  enter_sequence(asked, placement);
+  return {};
+}
+
+} // namespace
 
 void catalog_state::loaded(std::uint64_t number, const result<std::vector<loaded_model>>& outcome) {
   const auto at = books_->loads.find(number);
@@ -25,6 +44,8 @@ void catalog_state::loaded(std::uint64_t number, const result<std::vector<loaded
     made->io = version.io;
     made->settings = version.settings;
     made->properties = version.properties;
+    if (made->settings.sequences)
+      made->homes = std::make_shared<sequences::homes>();
     for (std::size_t i = 0; i < version.on.size(); ++i) {
       if (!version.on[i])
         continue;
@@ -34,6 +55,8 @@ void catalog_state::loaded(std::uint64_t number, const result<std::vector<loaded
       auto& one = made->placements.emplace_back();
       one.entry = shared_->stages->fresh_id();
       one.device = devices_[i].device;
+      one.memory = devices_[i].memory;
+      one.health = devices_[i].health;
       one.runs = version.on[i];
       one.load = std::make_shared<placement::load>(devices_[i].load);
       if (i < version.terms.size())
@@ -118,7 +141,8 @@ void catalog_state::warm(std::uint64_t number) {
     return;
   auto& under_way = at->second;
   const auto& step = under_way.steps[under_way.at];
-  if (under_way.warmed == step.warm_up.size()) {
+  // A device that is not fit is not waited for.
+  if (under_way.warmed == step.warm_up.size() || !step.model->placements[step.placement].fit()) {
     ++under_way.at;
     return place(number);
   }
@@ -126,7 +150,8 @@ void catalog_state::warm(std::uint64_t number) {
   inference_request request;
   request.model_name = step.model->name;
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    request.inputs.push_back({step.model->io.inputs[i].name, inputs[i], {}});
+    if (!step.model->io.inputs[i].internal)
+      request.inputs.push_back({step.model->io.inputs[i].name, inputs[i], {}});
   auto report = [shared = shared_, number](const response_part& part, bool) {
     tell<catalog_actor>(*shared, shared->catalog, warmed_atom_v, number,
                         failure{part ? std::nullopt : std::optional{part.error()}});
@@ -136,10 +161,17 @@ void catalog_state::warm(std::uint64_t number) {
   asked->internal = true;
   asked->resolve(step.model);
   asked->where = &step.model->placements[step.placement];
-  for (const auto& input : asked->request.inputs)
-    asked->key.add(input.value.type, input.value.dims, step.model->io.max_batch_size > 0);
-  if (step.model->io.max_batch_size > 0)
-    asked->rows = inputs.empty() || inputs[0].dims.empty() ? 1 : inputs[0].dims[0];
+  if (step.model->settings.sequences) {
+    if (auto ok = begin_alone(*asked, step.placement); !ok) {
+      asked->answer(propagate(std::move(ok)));
+      return;
+    }
+  } else {
+    for (const auto& input : asked->request.inputs)
+      asked->key.add(input.value.type, input.value.dims, step.model->io.max_batch_size > 0);
+    if (step.model->io.max_batch_size > 0)
+      asked->rows = inputs.empty() || inputs[0].dims.empty() ? 1 : inputs[0].dims[0];
+  }
   hand_on(*shared_, asked->where->entry, asked);
 }
 

@@ -1,6 +1,7 @@
 #include "actors/check_request.hpp"
 
 #include "actors/request_lengths.hpp"
+#include "actors/sequence_request.hpp"
 #include "kernels/tensor/byte_strings.hpp"
 
 #include <fmt/ranges.h>
@@ -9,6 +10,7 @@
 #include <cstring>
 #include <map>
 #include <string_view>
+#include <utility>
 
 namespace troupe::actors {
 
@@ -17,7 +19,8 @@ namespace {
 std::string names_of(const std::vector<tensor_signature>& of) {
   std::vector<std::string_view> names;
   for (const auto& one : of)
-    names.push_back(one.name);
+    if (!one.internal)
+      names.push_back(one.name);
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
@@ -117,7 +120,7 @@ result<void> check_outputs(job::impl& asked) {
   for (const auto& wanted : asked.request.outputs) {
     const auto& declared = model.io.outputs;
     if (std::none_of(declared.begin(), declared.end(),
-                     [&](const auto& one) { return one.name == wanted.name; }))
+                     [&](const auto& one) { return one.name == wanted.name && !one.internal; }))
       return fail(errc::invalid_argument, "model {}: no output \"{}\"; it gives: {}", model.name,
                   wanted.name, names_of(declared));
     if (const auto at = wanted.parameters.find("classification"); at != wanted.parameters.end()) {
@@ -136,6 +139,17 @@ result<void> check_outputs(job::impl& asked) {
   return {};
 }
 
+result<void> complete_step(job::impl& asked, bool with_defaults) {
+  if (auto ok = read_step(asked); !ok)
+    return ok;
+  if (auto ok = fill_internal(asked, asked.request.inputs); !ok)
+    return ok;
+  if (with_defaults)
+    return complete_inputs(asked);
+  set_key(asked);
+  return {};
+}
+
 } // namespace
 
 result<checked_request> check_request(job::impl& asked) {
@@ -145,8 +159,9 @@ result<checked_request> check_request(job::impl& asked) {
   std::vector<named_tensor> ordered(model.io.inputs.size());
   std::map<std::string_view, std::int64_t> symbols;
   for (auto& input : inputs) {
-    const auto declared = std::find_if(model.io.inputs.begin(), model.io.inputs.end(),
-                                       [&](const auto& one) { return one.name == input.name; });
+    const auto declared =
+        std::find_if(model.io.inputs.begin(), model.io.inputs.end(),
+                     [&](const auto& one) { return one.name == input.name && !one.internal; });
     if (declared == model.io.inputs.end())
       return fail(errc::invalid_argument, "model {}: no input \"{}\"; it takes: {}", model.name,
                   input.name, names_of(model.io.inputs));
@@ -162,9 +177,9 @@ result<checked_request> check_request(job::impl& asked) {
     place = std::move(input);
   }
   for (std::size_t i = 0; i < ordered.size(); ++i) {
-    if (!ordered[i].name.empty())
-      continue;
     const auto& declared = model.io.inputs[i];
+    if (!ordered[i].name.empty() || declared.internal)
+      continue;
     if (!declared.optional && !is_mask(model, i))
       return fail(errc::invalid_argument, "model {}: input \"{}\" is missing; it takes: {}",
                   model.name, declared.name, names_of(model.io.inputs));
@@ -178,7 +193,12 @@ result<checked_request> check_request(job::impl& asked) {
     return propagate(std::move(ok));
   if (auto ok = check_outputs(asked); !ok)
     return propagate(std::move(ok));
-  if (!found.needs_preprocess)
+  if (model.settings.sequences) {
+    // No detour for steps, on which one might overtake another.
+    auto ok = complete_step(asked, std::exchange(found.needs_preprocess, false));
+    if (!ok)
+      return propagate(std::move(ok));
+  } else if (!found.needs_preprocess)
     set_key(asked);
   return found;
 }
@@ -235,7 +255,12 @@ result<void> complete_inputs(job::impl& asked) {
 void restore_inputs(job::impl& asked) {
   if (!asked.before_completion.empty())
     asked.request.inputs = std::exchange(asked.before_completion, {});
-  std::erase_if(asked.request.inputs, left_out);
+  std::erase_if(asked.request.inputs, [&](const auto& input) {
+    const auto& declared = asked.model->io.inputs;
+    return left_out(input) || std::any_of(declared.begin(), declared.end(), [&](const auto& one) {
+             return one.internal && one.name == input.name;
+           });
+  });
 }
 
 } // namespace troupe::actors

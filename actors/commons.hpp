@@ -3,6 +3,8 @@
 #include "actors/admission.hpp"
 #include "actors/live_jobs.hpp"
 #include "actors/stage_table.hpp"
+#include "runtime/placement/device_health.hpp"
+#include "runtime/placement/pulse.hpp"
 #include "runtime/placement/resource_pool.hpp"
 
 #include <atomic>
@@ -11,6 +13,14 @@
 #include <vector>
 
 namespace troupe::actors {
+
+/// What is known of a device from outside.
+struct device_signs {
+  stage_id id = 0;
+  std::shared_ptr<placement::device_health> health;
+  std::shared_ptr<placement::pulse> pulse = std::make_shared<placement::pulse>();
+  duration silence = std::chrono::seconds{30}; ///< the least time that it may take for a batch
+};
 
 /// What every actor of one system shares. Thread-safe members only.
 struct commons {
@@ -36,6 +46,7 @@ struct commons {
   stage_id watchdog = 0;
   std::vector<stage_id> storages;
   std::vector<stage_id> devices; ///< in the order in which they were given
+  std::vector<device_signs> signs; ///< of the devices, in the same order
   stage_id supervisor = 0;
 };
 

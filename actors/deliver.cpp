@@ -70,7 +70,9 @@ response_part response_for(const batch_results& results, const job::impl& asked,
   };
   if (asked.request.outputs.empty()) {
     for (std::size_t i = 0; i < results.outputs.size(); ++i)
-      if (auto ok = add(i, {}); !ok)
+      if (model.io.outputs[i].internal)
+        continue;
+      else if (auto ok = add(i, {}); !ok)
         return propagate(std::move(ok));
   }
   for (const auto& wanted : asked.request.outputs) {

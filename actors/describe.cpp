@@ -7,8 +7,9 @@ namespace {
 std::vector<protocol::tensor_metadata> described(const std::vector<tensor_signature>& of) {
   std::vector<protocol::tensor_metadata> made;
   for (const auto& one : of)
-    made.push_back({one.name, std::string{to_string(one.type)},
-                    one.any_rank ? std::vector<std::int64_t>{-1} : one.dims});
+    if (!one.internal)
+      made.push_back({one.name, std::string{to_string(one.type)},
+                      one.any_rank ? std::vector<std::int64_t>{-1} : one.dims});
   return made;
 }
 
@@ -56,6 +57,7 @@ protocol::model_statistics statistics_of(const served_model& served) {
   made.version = served.version;
   made.inference_count = now.rows_answered;
   made.execution_count = now.batches;
+  made.live_sequences = served.homes ? served.homes->size() : 0;
   made.success = described(now.success);
   made.fail = described(now.fail);
   made.queue = described(now.queue);

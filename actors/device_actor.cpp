@@ -18,6 +18,9 @@ namespace {
 constexpr std::size_t max_resting_runs = 64;
 // Handing over to the stream's thread and back costs about as much on a machine that is idle.
 constexpr std::chrono::microseconds worth_a_thread{30};
+// Times what a batch is expected to take that a device is given for it; where nothing is known yet,
+// times the least.
+constexpr int patience = 10;
 
 std::vector<shape> dims_for(const batch& of, std::int64_t bucket) {
   const auto& first = *of.jobs.front();
@@ -54,7 +57,9 @@ device_actor::behavior_type device_state::make_behavior(commons_ptr shared, devi
   if (!opened)
     throw std::runtime_error(to_string(opened.error()));
   stream_ = std::move(*opened);
-  tell<supervisor_actor>(*shared_, shared_->supervisor, up_atom_v, setup_.id);
+  setup_.signs.pulse->clear();
+  if (setup_.signs.health->fit())
+    tell<supervisor_actor>(*shared_, shared_->supervisor, up_atom_v, setup_.id);
   return {
       [this](run_atom, const batch_ptr& next) {
         pending_.push(next->from, next, next->expected, next->where->terms.share);
@@ -69,12 +74,13 @@ device_actor::behavior_type device_state::make_behavior(commons_ptr shared, devi
       [this](yield_atom, bool all) { yield(all); },
       [this](up_atom) { ask_for_memory(); },
       [this](wake_atom) { advance(); },
+      [this](probe_atom) { probe(); },
   };
 }
 
 // A stream ends with its work: what is under way is not waited for on a thread of the scheduler's.
 device_state::~device_state() {
-  if (running_.empty())
+  if (running_.empty() && probe_ == 0)
     return;
   try {
     shared_->offload([held = std::shared_ptr<stream>{std::move(stream_)}] {});
@@ -128,7 +134,10 @@ void device_state::start(const batch_ptr& next) {
   if (std::all_of(next->jobs.begin(), next->jobs.end(), [](auto& one) { return one->over(); })) {
     for (const auto& one : next->jobs)
       one->fail_with(errc::cancelled, "the request was cancelled");
-    return finish(*next, {});
+    // A state that did not advance is not to be taken for one that did.
+    return finish(*next, next->model->settings.sequences
+                             ? std::optional{error{errc::cancelled, "the request was cancelled"}}
+                             : std::nullopt);
   }
   const auto& runs = *next->where->runs;
   if (next->model->io.max_batch_size <= 0) {
@@ -255,6 +264,11 @@ void device_state::submit(std::uint64_t ticket, const work_ptr& work) {
       return fail(errc::internal, "{}", thrown.what());
     }
   };
+  const auto& load = *work->of()->where->load;
+  const auto least = setup_.signs.silence;
+  watch(ticket, load.measured() ? std::max(
+                    least, patience * load.estimated_run(work->of()->shape, work->rows_run()))
+                                : patience * least);
   if (auto* here = stream_here_for(*work)) {
     result<void> outcome = fail(errc::internal, "the device lost its work");
     here->submit(std::ref(issue), [&](result<void> ended) { outcome = std::move(ended); });
@@ -269,6 +283,33 @@ void device_state::submit(std::uint64_t ticket, const work_ptr& work) {
       },
       "the device lost its work");
   stream_->submit(std::move(issue), std::move(done));
+}
+
+void device_state::watch(std::uint64_t ticket, duration limit) {
+  if (setup_.signs.pulse->began(ticket, limit, shared_->clock->now()))
+    tell<watchdog_actor>(*shared_, shared_->watchdog, up_atom_v);
+}
+
+// A device that was unfit shows with work of nothing that its stream moves.
+void device_state::probe() {
+  if (setup_.signs.health->fit() || probe_ != 0)
+    return;
+  probe_ = shared_->fresh_number();
+  watch(probe_, setup_.signs.silence);
+  stream_->submit([](stream&) -> result<void> { return {}; },
+                  answer_once<void>(
+                      [shared = shared_, to = setup_.id, ticket = probe_](const auto& outcome) {
+                        tell<device_actor>(*shared, to, done_atom_v, ticket, as_failure(outcome));
+                      },
+                      "the device lost its work"));
+}
+
+void device_state::probed(const failure& outcome) {
+  probe_ = 0;
+  if (outcome.what)
+    throw std::runtime_error(to_string(*outcome.what));
+  setup_.signs.health->passed_probe();
+  tell<supervisor_actor>(*shared_, shared_->supervisor, up_atom_v, setup_.id);
 }
 
 // What is short and alone runs here; null for the rest.
@@ -287,6 +328,10 @@ stream* device_state::stream_here_for(const device_work& work) {
 }
 
 void device_state::done(std::uint64_t ticket, const failure& outcome) {
+  if (setup_.signs.pulse->ended(ticket, shared_->clock->now()))
+    tell<watchdog_actor>(*shared_, shared_->watchdog, up_atom_v);
+  if (ticket == probe_)
+    return probed(outcome);
   const auto entry = running_.extract(ticket);
   if (entry.empty())
     return;
@@ -309,6 +354,7 @@ void device_state::done(std::uint64_t ticket, const failure& outcome) {
   advance(); // the device first, the answers meanwhile
   if (outcome.what)
     return report(*what, outcome.what);
+  setup_.signs.health->ran();
   what->where->load->record_run(what->shape, work->rows_run(), took, shared_->clock->now());
   what->model->probe->batch_ran(what->rows, took);
   capture_run(*shared_, *what, work->rows_run(), began, took);

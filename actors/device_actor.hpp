@@ -20,6 +20,7 @@ struct device_setup {
   stage_id id = 0;
   stage_id memory = 0;
   stream_mode mode = stream_mode::own_thread;
+  device_signs signs{};
 };
 
 /// Owns one device's stream, run states and kept blocks. Steers only: the stream's thread computes
@@ -74,6 +75,9 @@ private:
   void report(const batch& what, std::optional<error> failed, duration took = {});
   void yield(bool all);
   lease_ptr kept(std::size_t bytes);
+  void watch(std::uint64_t ticket, duration limit);
+  void probe();
+  void probed(const failure& outcome);
 
   device_actor::pointer self_;
   commons_ptr shared_;
@@ -89,6 +93,7 @@ private:
   std::unordered_map<const placement::program*, resting_run> runs_;
   duration planning_time_ = std::chrono::milliseconds{20};
   time_point last_ended_{}; ///< when the stream was through with the batch before
+  std::uint64_t probe_ = 0; ///< ticket of the work that shows whether the device is fit; 0: none
 };
 
 /// Spawn with `sys.spawn(device, shared, setup)`.

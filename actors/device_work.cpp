@@ -1,5 +1,7 @@
 #include "actors/device_work.hpp"
 
+#include "actors/sequence_step.hpp"
+
 #include <algorithm>
 #include <cstdint>
 
@@ -83,6 +85,18 @@ tensor device_work::as_it_runs(const job::impl& of, std::size_t input, std::int6
       batching::resized(part, dims, batch_->model->settings.padding.value_of(input)));
 }
 
+// A row that is only there to fill the batch is not ready, where the model can be told.
+const tensor* device_work::filler(std::size_t input) const {
+  const auto& rules = batch_->model->settings.sequences;
+  if (!rules)
+    return nullptr;
+  const auto at =
+      std::find_if(rules->controls.begin(), rules->controls.end(), [&](const auto& one) {
+        return one.of == sequences::control::kind::ready && one.input == input;
+      });
+  return at == rules->controls.end() ? nullptr : &at->no;
+}
+
 // Copies the rows of [first, first + bucket) into the lease; what the batch does not fill is padded
 // with its last row, whose values are as harmless as any that came.
 result<void> device_work::gather(stream& on, std::size_t input, std::int64_t first) {
@@ -109,9 +123,40 @@ result<void> device_work::gather(stream& on, std::size_t input, std::int64_t fir
     }
     begin = end;
   }
+  const auto* fill = filler(input);
   for (auto row = begin; row < first + bucket_; ++row, to += row_bytes)
-    if (auto ok = on.copy(to, to - row_bytes, row_bytes); !ok)
+    if (auto ok = on.copy(to, fill ? fill->data.data() : to - row_bytes, row_bytes); !ok)
       return ok;
+  return {};
+}
+
+// What the rows of this run leave for the next step of their sequences goes into their blocks.
+result<void> device_work::keep_states(stream& on, std::int64_t first) const {
+  const auto& rules = batch_->model->settings.sequences;
+  if (!rules)
+    return {};
+  const bool known = program_->outputs_known();
+  const auto rows = bucket_ > 0 ? std::min(bucket_, batch_->rows - first) : 1;
+  for (const auto& state : rules->states) {
+    const auto bytes = state.initial.data.size();
+    const auto made =
+        known ? program_->outputs()[state.output].bytes() : computed_[state.output].data.size();
+    if (made != bytes * static_cast<std::size_t>(std::max<std::int64_t>(bucket_, 1)))
+      return fail(
+          errc::failed_precondition,
+          "state \"{}\": expected {} bytes a row as configured, the model made {} for {} rows",
+          batch_->model->io.outputs[state.output].name, bytes, made,
+          std::max<std::int64_t>(bucket_, 1));
+    const auto* from = !known          ? computed_[state.output].data.data()
+                       : host_visible_ ? host_block_.get() + host_at_[state.output]
+                                             + static_cast<std::size_t>(first) * bytes
+                                       : lease_->data() + output_at_[state.output];
+    for (std::int64_t row = 0; row < rows; ++row, from += bytes) {
+      const auto& step = *batch_->jobs[static_cast<std::size_t>(first + row)]->step;
+      if (auto ok = on.copy(step.state->data() + state.offset, from, bytes); !ok)
+        return ok;
+    }
+  }
   return {};
 }
 
@@ -132,7 +177,9 @@ result<void> device_work::one_run(stream& on, std::int64_t run) {
   };
   for (std::size_t i = 0; i < outputs.size(); ++i)
     run_->set_output(i, host_visible_ ? host(i) : lease_->data() + output_at_[i]);
-  if (auto ok = run_->launch(on); !ok || host_visible_)
+  if (auto ok = run_->launch(on); !ok)
+    return ok;
+  if (auto ok = keep_states(on, first); !ok || host_visible_)
     return ok;
   for (std::size_t i = 0; i < outputs.size(); ++i)
     if (auto ok = on.copy(host(i), lease_->data() + output_at_[i], outputs[i].bytes()); !ok)
@@ -171,7 +218,7 @@ result<void> device_work::compute(stream& on) {
   if (!made)
     return propagate(made);
   computed_ = *std::move(made);
-  return {};
+  return keep_states(on, 0);
 }
 
 result<void> device_work::issue(stream& on) {

@@ -54,6 +54,8 @@ private:
   [[nodiscard]] tensor as_it_runs(const job::impl& of, std::size_t input, std::int64_t first,
                                   std::int64_t count);
   [[nodiscard]] result<void> gather(stream& on, std::size_t input, std::int64_t first);
+  [[nodiscard]] const tensor* filler(std::size_t input) const;
+  [[nodiscard]] result<void> keep_states(stream& on, std::int64_t first) const;
   [[nodiscard]] result<void> one_run(stream& on, std::int64_t run);
   [[nodiscard]] result<void> check() const;
   [[nodiscard]] result<void> compute(stream& on);

@@ -48,6 +48,10 @@ result<batching::policy> policy_of(const batching_options& with) {
 std::vector<std::vector<tensor>> warm_up_of(const repository::configured_model& configured) {
   std::vector<tensor> inputs;
   for (const auto& declared : configured.io.inputs) {
+    if (declared.internal) {
+      inputs.emplace_back(); // the server's
+      continue;
+    }
     if (declared.any_rank || declared.type == dtype::string)
       return {}; // nothing to make up
     shape dims(declared.dims.begin(), declared.dims.end());
@@ -142,6 +146,8 @@ result<loaded_model> load_version(const repository::model_folder& folder,
   made.settings.max_queue_rows = configured->max_queue_rows;
   made.settings.softmax = std::move(configured->softmax);
   made.settings.padding = std::move(configured->padding);
+  made.settings.sequences = std::move(configured->sequences);
+  made.settings.stateless = made.settings.sequences == nullptr;
   // Weights are packed with the first plans: what the file takes is a fair guess before that.
   std::error_code unknown;
   const auto on_disk = std::filesystem::file_size(version.file, unknown);

@@ -11,7 +11,7 @@ constexpr std::uint32_t max_detours = 3;
 } // namespace
 
 void hand_on(const commons& shared, stage_id to, const job_ptr& held) {
-  if (held->over())
+  if (held->over() && !held->step) // of a step that is over its batcher has to hear
     held->fail_with(errc::cancelled, "the request was cancelled");
   else if (!tell<job_stage>(shared, to, submit_atom_v, held))
     send_back(shared, held);

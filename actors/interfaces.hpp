@@ -49,11 +49,13 @@ using batcher_actor = job_stage::extend<rpc<void(cancel_atom, job_ptr)>,        
 
 /// Keeps the books of one device's memory.
 ///   lease     a block of so many bytes for a device's ticket; comes as `granted`
+///   lend      a block of so many bytes for whoever asks, at once or not at all
 ///   giveback  a block returns
 ///   reserve   books bytes for weights as long as they are held, or says why not
 ///   release   a reservation is over
 ///   wake      its own alarm: idle blocks expire
 using memory_actor = caf::typed_actor<rpc<void(lease_atom, std::uint64_t, std::uint64_t)>, //
+                                      rpc<lent(lend_atom, std::uint64_t)>,                 //
                                       rpc<void(giveback_atom, block_ptr)>,                 //
                                       rpc<reserved(reserve_atom, std::uint64_t)>,          //
                                       rpc<void(release_atom)>,                             //
@@ -68,6 +70,7 @@ using memory_actor = caf::typed_actor<rpc<void(lease_atom, std::uint64_t, std::u
 ///   yield
 ///   up       its memory's actor was restarted: leases that are waited for are asked for again
 ///   wake     resources that a batch waits for have been given back
+///   probe    it was restarted: if it is not fit, it is to try itself before it takes batches
 using device_actor =
     caf::typed_actor<rpc<void(run_atom, batch_ptr)>,                                             //
                      rpc<void(granted_atom, std::uint64_t, lease_ptr, failure)>,                 //
@@ -75,7 +78,8 @@ using device_actor =
                      rpc<void(done_atom, std::uint64_t, failure)>,                               //
                      rpc<void(yield_atom, bool)>,                                                //
                      rpc<void(up_atom)>,                                                         //
-                     rpc<void(wake_atom)>>;
+                     rpc<void(wake_atom)>,                                                       //
+                     rpc<void(probe_atom)>>;
 
 /// Works on the outputs of a batch and answers its jobs.
 using postprocess_actor = caf::typed_actor<rpc<void(split_atom, results_ptr)>>;
@@ -96,10 +100,11 @@ using catalog_actor = caf::typed_actor<rpc<void(load_atom, load_request_ptr)>,  
                                        rpc<void(query_atom, query_ptr)>,                  //
                                        rpc<void(up_atom)>>;
 
-/// Ends requests that outlive their deadline, and those whose clients left.
+/// Ends requests that outlive their deadline, and those whose clients left. Notices devices that
+/// hold work and do not get on with it.
 ///   cancel  this request is no longer wanted
 ///   wake    time to look
-///   up      the earliest deadline changed
+///   up      the earliest deadline changed, or a device has begun to work
 using watchdog_actor = caf::typed_actor<rpc<void(cancel_atom, job_ptr)>, //
                                         rpc<void(up_atom)>,              //
                                         rpc<void(wake_atom)>>;
@@ -118,13 +123,15 @@ using hosted_stage = job_stage::extend<rpc<void(resume_atom, continuation_ptr)>,
 ///   retire   a batcher or stage is through with everything: nobody is to find it any more
 ///   restart  a dead actor's pause is over
 ///   up       answered once everybody has been spawned; with an id: that device can take batches
+///   silent   that device does not get on with its work: give it up and start it anew
 using supervisor_actor = caf::typed_actor<rpc<failure(place_atom, place_order_ptr)>, //
                                           rpc<failure(host_atom, stage_order_ptr)>,  //
                                           rpc<void(halt_atom, stage_id)>,            //
                                           rpc<void(retire_atom, stage_id)>,          //
                                           rpc<void(restart_atom, stage_id)>,         //
                                           rpc<bool(up_atom)>,                        //
-                                          rpc<void(up_atom, stage_id)>>;
+                                          rpc<void(up_atom, stage_id)>,              //
+                                          rpc<void(silent_atom, stage_id)>>;
 
 /// One listener.
 ///   begin  open it; the address, or why not

@@ -1,6 +1,7 @@
 #include "actors/job.hpp"
 
 #include "actors/capture_recorder.hpp"
+#include "actors/sequence_step.hpp"
 #include "actors/served_model.hpp"
 
 #include <spdlog/spdlog.h>
@@ -116,6 +117,7 @@ void job::impl::extend(time_point later) {
 void job::impl::unresolve() {
   where = nullptr;
   on_way = {};
+  step = nullptr;
   former_.push_back(std::exchange(model, nullptr));
 }
 

@@ -16,6 +16,7 @@ namespace troupe::actors {
 
 struct served_model;
 struct placed;
+struct sequence_step;
 
 /// Index into the system's table of stages; 0 is no stage.
 using stage_id = std::uint32_t;
@@ -79,6 +80,7 @@ struct job::impl : std::enable_shared_from_this<job::impl> {
 
   /// Asks everyone to drop the job; does not answer.
   void cancel() noexcept { cancelled_ = true; }
+  [[nodiscard]] bool cancelled() const noexcept { return cancelled_; }
   [[nodiscard]] bool answered() const noexcept { return answered_; }
   /// No further work is wanted: cancelled, answered, or its parent is.
   [[nodiscard]] bool over() const noexcept {
@@ -114,9 +116,10 @@ struct job::impl : std::enable_shared_from_this<job::impl> {
   std::vector<shape> run_dims;       ///< of the inputs as they are padded; empty: as they came
   /// The inputs as they came, where they were completed: for another version than the first.
   std::vector<named_tensor> before_completion;
-  std::uint32_t attempts = 0; ///< times a batch with it failed
-  std::uint32_t detours = 0;  ///< times the place it was sent to was gone
-  bool internal = false;      ///< warm-up: does not count
+  std::unique_ptr<actors::sequence_step> step; ///< where the model is stateful
+  std::uint32_t attempts = 0;                  ///< times a batch with it failed
+  std::uint32_t detours = 0;                   ///< times the place it was sent to was gone
+  bool internal = false;                       ///< warm-up: does not count
   actors::timestamps at;
 
   /// Its number in a capture; 0: none.

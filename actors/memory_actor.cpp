@@ -16,6 +16,7 @@ memory_actor::behavior_type memory_state::make_behavior(commons_ptr shared, stag
     wake_later();
   return {
       [this](lease_atom, std::uint64_t ticket, std::uint64_t bytes) { lease(ticket, bytes); },
+      [this](lend_atom, std::uint64_t bytes) { return lend(bytes); },
       [this](giveback_atom, const block_ptr& block) {
         grant_all(ledger_->give_back(block, shared_->clock->now()));
       },
@@ -43,6 +44,19 @@ void memory_state::lease(std::uint64_t ticket, std::size_t bytes) {
   wake_later();
 }
 
+lent memory_state::lend(std::size_t bytes) {
+  auto block = ledger_->lease_for_long(bytes);
+  wake_later();
+  if (!block)
+    return {propagate(std::move(block))};
+  if (*block)
+    return {as_lease(std::move(*block))};
+  // What the device keeps for later may be what is missing: for whoever tries again.
+  tell<device_actor>(*shared_, device_, yield_atom_v, true);
+  return {tl::unexpected<error>{
+      error{errc::resource_exhausted, "the device has no memory for it at the moment", 100}}};
+}
+
 reserved memory_state::reserve(std::size_t bytes) {
   auto made = ledger_->reserve(
       bytes, [shared = shared_, to = id_] { tell<memory_actor>(*shared, to, release_atom_v); });
@@ -52,12 +66,16 @@ reserved memory_state::reserve(std::size_t bytes) {
 }
 
 // The lease finds its way back by id: a handle in it would outlive a restart.
-void memory_state::grant(std::uint64_t ticket, block_ptr block) {
+lease_ptr memory_state::as_lease(block_ptr block) const {
   auto give_back = [shared = shared_, to = id_](block_ptr returned) {
     tell<memory_actor>(*shared, to, giveback_atom_v, std::move(returned));
   };
-  auto made = std::make_shared<store::lease>(std::move(block), std::move(give_back));
-  tell<device_actor>(*shared_, device_, granted_atom_v, ticket, std::move(made), failure{});
+  return std::make_shared<store::lease>(std::move(block), std::move(give_back));
+}
+
+void memory_state::grant(std::uint64_t ticket, block_ptr block) {
+  tell<device_actor>(*shared_, device_, granted_atom_v, ticket, as_lease(std::move(block)),
+                     failure{});
 }
 
 void memory_state::grant_all(std::vector<store::ledger::grant> grants) {

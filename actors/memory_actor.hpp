@@ -26,7 +26,9 @@ public:
 
 private:
   void lease(std::uint64_t ticket, std::size_t bytes);
+  [[nodiscard]] lent lend(std::size_t bytes);
   [[nodiscard]] reserved reserve(std::size_t bytes);
+  [[nodiscard]] lease_ptr as_lease(block_ptr block) const;
   void grant(std::uint64_t ticket, block_ptr block);
   void grant_all(std::vector<store::ledger::grant> grants);
   void look();

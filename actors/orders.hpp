@@ -9,6 +9,7 @@
 #include "runtime/batching/queue.hpp"
 #include "runtime/pipeline/definition.hpp"
 #include "runtime/placement/executable.hpp"
+#include "runtime/store/lease.hpp"
 #include "runtime/store/reservation.hpp"
 
 #include <cstdint>
@@ -39,6 +40,11 @@ struct started {
 /// Bytes of a device's budget for weights, or why there are none.
 struct reserved {
   result<std::shared_ptr<store::reservation>> bytes;
+};
+
+/// A block of a device's memory, or why there is none.
+struct lent {
+  result<std::shared_ptr<store::lease>> block;
 };
 
 /// A callback that must run on the thread of the stage that asked for it.

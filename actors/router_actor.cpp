@@ -2,6 +2,7 @@
 
 #include "actors/check_request.hpp"
 #include "actors/hand_on.hpp"
+#include "actors/sequence_request.hpp"
 #include "runtime/placement/routing.hpp"
 
 #include <fmt/ranges.h>
@@ -55,7 +56,7 @@ void router_state::up() {
 
 void router_state::route(const job_ptr& asked) {
   if (!asked->model) {
-    auto found = find(asked->request);
+    auto found = version_for(asked->request);
     if (!found && found.error().code == errc::not_found && load_on_miss_
         && !routes_.contains(asked->request.model_name))
       return miss(asked);
@@ -78,27 +79,73 @@ void router_state::route(const job_ptr& asked) {
     asked->answer(propagate(checked));
     return;
   }
-  asked->where = &place(*asked);
+  if (!asked->model->fit()) {
+    asked->fail_with(errc::unavailable,
+                     fmt::format("model {}: none of its devices is fit for work at the moment",
+                                 asked->model->name),
+                     1000);
+    return;
+  }
+  if (asked->step) {
+    if (auto found = place_step(*asked); !found) {
+      asked->answer(propagate(std::move(found)));
+      return;
+    }
+  } else {
+    asked->where = &place(*asked);
+  }
   if (asked->where->device != 0)
     asked->on_way = placement::heading{asked->where->load, asked->rows};
   hand_on(*shared_, checked->needs_preprocess ? shared_->preprocess : asked->where->entry, asked);
 }
 
-// The placement that answers first among those whose batcher stands.
+// The placement that answers first among those whose batcher stands; for a new sequence, of those
+// the ones that have a slot for it.
 const placed& router_state::place(const job::impl& asked) const {
   const auto& placements = asked.model->placements;
   if (placements.size() == 1)
     return placements.front();
   std::vector<const placement::load*> loads;
   std::vector<const placed*> standing;
-  for (const auto& one : placements)
-    if (shared_->stages->holds(one.entry)) {
-      loads.push_back(one.load.get());
-      standing.push_back(&one);
-    }
+  auto consider = [&](auto fits) {
+    for (std::size_t i = 0; i < placements.size(); ++i)
+      if (stands(placements[i]) && fits(i)) {
+        loads.push_back(placements[i].load.get());
+        standing.push_back(&placements[i]);
+      }
+  };
+  if (asked.step)
+    consider([&](std::size_t i) {
+      return placements[i].load->up() && asked.model->homes->size_at(i) < slots_at(*asked.model, i);
+    });
+  if (standing.empty())
+    consider([](std::size_t) { return true; });
   if (standing.empty())
     return placements.front();
   return *standing[placement::earliest(loads, asked.key.hash(), asked.rows, shared_->clock->now())];
+}
+
+bool router_state::stands(const placed& one) const {
+  return one.fit() && shared_->stages->holds(one.entry);
+}
+
+// A step goes where its sequence lives. A start under the id of a live one comes behind that,
+// unless nothing moves there.
+result<void> router_state::place_step(job::impl& asked) const {
+  const auto& placements = asked.model->placements;
+  if (!asked.step->start) {
+    const auto home = home_of(asked);
+    if (!home)
+      return propagate(home);
+    asked.where = &placements[*home];
+    return {};
+  }
+  const auto before = asked.model->homes->find(asked.step->id);
+  const auto stays =
+      before && stands(placements[before->placement]) && placements[before->placement].load->up();
+  asked.where = stays ? &placements[before->placement] : &place(asked);
+  enter_sequence(asked, static_cast<std::size_t>(asked.where - placements.data()));
+  return {};
 }
 
 // Those who ask for a model while it loads wait here; admission bounds how many they are.
@@ -143,7 +190,41 @@ result<model_ptr> router_state::find(const inference_request& request) {
   return routes->versions[*chosen];
 }
 
+// A sequence goes on with the version that it began with, also while that is being replaced.
+result<model_ptr> router_state::version_for(const inference_request& request) {
+  auto began_with = version_of_sequence(request);
+  return began_with ? began_with : find(request);
+}
+
+model_ptr router_state::version_of_sequence(const inference_request& request) const {
+  const auto id = sequence_id_of(request);
+  if (!id || !continues_sequence(request))
+    return nullptr;
+  const auto wanted = wanted_version(request);
+  auto holds = [&](const model_ptr& one) {
+    return one && one->homes && one->homes->find(*id) && (wanted.empty() || wanted == one->version);
+  };
+  if (const auto at = routes_.find(request.model_name); at != routes_.end())
+    for (const auto& one : at->second.routes->versions)
+      if (holds(one))
+        return one;
+  if (const auto at = former_.find(request.model_name); at != former_.end())
+    for (auto one = at->second.rbegin(); one != at->second.rend(); ++one)
+      if (auto model = one->lock(); holds(model))
+        return model;
+  return nullptr;
+}
+
+// Versions whose sequences go on are kept by their batchers, as long as there are any.
 void router_state::publish(const routes_ptr& served) {
+  auto& former = former_[served->name];
+  if (const auto at = routes_.find(served->name); at != routes_.end())
+    for (const auto& one : at->second.routes->versions)
+      if (one->homes && one->homes->size() > 0)
+        former.push_back(one);
+  std::erase_if(former, [](const auto& one) { return one.expired(); });
+  if (former.empty())
+    former_.erase(served->name);
   std::vector<std::string> versions;
   for (const auto& one : served->versions)
     versions.push_back(one->version);
@@ -154,6 +235,7 @@ void router_state::publish(const routes_ptr& served) {
 
 void router_state::retire(const model_name& gone) {
   routes_.erase(gone.name);
+  former_.erase(gone.name);
 }
 
 router_actor::behavior_type router(router_actor::stateful_pointer<router_state> self,

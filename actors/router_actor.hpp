@@ -36,7 +36,11 @@ private:
   void up();
   void miss(const job_ptr& asked);
   [[nodiscard]] result<model_ptr> find(const inference_request& request);
+  [[nodiscard]] result<model_ptr> version_for(const inference_request& request);
+  [[nodiscard]] model_ptr version_of_sequence(const inference_request& request) const;
   [[nodiscard]] const placed& place(const job::impl& asked) const;
+  [[nodiscard]] result<void> place_step(job::impl& asked) const;
+  [[nodiscard]] bool stands(const placed& one) const;
   void publish(const routes_ptr& served);
   void retire(const model_name& gone);
   void loaded(const model_name& tried, const failure& outcome);
@@ -47,6 +51,8 @@ private:
   bool complete_ = true;
   std::vector<job_ptr> early_; ///< came before the table was complete
   std::unordered_map<std::string, table_entry> routes_;
+  /// Versions that were replaced while sequences of theirs were live, in the order of their ends.
+  std::unordered_map<std::string, std::vector<std::weak_ptr<const served_model>>> former_;
   std::unordered_map<std::string, std::vector<job_ptr>> waiting_; ///< for a load under way
 };
 

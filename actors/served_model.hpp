@@ -5,13 +5,17 @@
 #include "runtime/batching/policy.hpp"
 #include "runtime/batching/queue_policy.hpp"
 #include "runtime/exec/signature.hpp"
+#include "runtime/placement/device_health.hpp"
 #include "runtime/placement/executable.hpp"
 #include "runtime/placement/instances.hpp"
 #include "runtime/placement/load.hpp"
 #include "runtime/placement/version_rules.hpp"
+#include "runtime/sequences/homes.hpp"
+#include "runtime/sequences/rules.hpp"
 #include "runtime/store/reservation.hpp"
 #include "runtime/telemetry/probe.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -28,16 +32,22 @@ struct model_settings {
   bool stateless = true; ///< a failed batch may run again
   batching::padding padding;
   std::vector<std::string> softmax; ///< outputs whose last axis becomes probabilities
+  std::shared_ptr<const sequences::rules> sequences; ///< null: requests have nothing in common
 };
 
 /// A model version on one device, or the one stage behind a name: where its requests go first.
 struct placed {
   stage_id entry = 0;  ///< the batcher, or the stage
   stage_id device = 0; ///< 0 for a stage
+  stage_id memory = 0; ///< of the device
   std::shared_ptr<placement::executable> runs;
   placement::instance_terms terms{};
   std::shared_ptr<store::reservation> weights; ///< their bytes in the device's books
   std::shared_ptr<placement::load> load = std::make_shared<placement::load>();
+  std::shared_ptr<const placement::device_health> health; ///< of the device; null for a stage
+
+  /// Whether requests are to be sent there.
+  [[nodiscard]] bool fit() const noexcept { return !health || health->fit(); }
 };
 
 /// One version of a model as it is served. Immutable, shared by its requests; holds no handles,
@@ -53,6 +63,13 @@ struct served_model {
   std::vector<std::string> needs; ///< models that a pipeline calls
   std::shared_ptr<telemetry::probe> probe = std::make_shared<telemetry::probe>();
   std::uint32_t captured_as = 0; ///< its number in a capture
+  std::shared_ptr<sequences::homes> homes; ///< of a stateful model
+
+  /// Whether any of its placements is.
+  [[nodiscard]] bool fit() const noexcept {
+    return std::any_of(placements.begin(), placements.end(),
+                       [](const auto& one) { return one.fit(); });
+  }
 };
 
 /// Whether code stands behind the name, not a network.

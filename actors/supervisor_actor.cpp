@@ -27,6 +27,7 @@ supervisor_actor::behavior_type supervisor_state::make_behavior(commons_ptr shar
       [this](restart_atom, stage_id id) { restart(id); },
       [](up_atom) { return true; },
       [this](up_atom, stage_id device) { device_up(device); },
+      [this](silent_atom, stage_id device) { silent(device); },
   };
 }
 
@@ -48,19 +49,41 @@ bool supervisor_state::start(child& what) {
 }
 
 void supervisor_state::ended(const caf::actor_addr& who, const caf::error& why) {
-  for (auto& [id, one] : children_) {
-    if (one.address != who)
-      continue;
-    one.up = one.takes_batches = false;
-    shared_->stages->clear(id);
-    if (one.spec.tickets > 0)
-      tell_batchers(id, 0);
-    const auto wait = one.pause.next(shared_->clock->now());
-    spdlog::warn("{} ended ({}), starts again in {} ms", one.spec.name, caf::to_string(why),
-                 std::chrono::duration_cast<std::chrono::milliseconds>(wait).count());
-    self_->delayed_send(self_, wait, restart_atom_v, id);
-    return;
+  for (auto& [id, one] : children_)
+    if (one.address == who)
+      return give_up(one, caf::to_string(why));
+}
+
+void supervisor_state::give_up(child& what, const std::string& why) {
+  const auto id = what.spec.id;
+  what.up = what.takes_batches = false;
+  shared_->stages->clear(id);
+  if (what.spec.health) { // before its batchers look
+    what.spec.health->failed(shared_->clock->now());
+    if (!what.spec.health->fit())
+      spdlog::error("{} is not fit for work", what.spec.name);
   }
+  if (what.spec.tickets > 0)
+    tell_batchers(id, 0);
+  const auto wait = what.pause.next(shared_->clock->now());
+  spdlog::warn("{} ended ({}), starts again in {} ms", what.spec.name, why,
+               std::chrono::duration_cast<std::chrono::milliseconds>(wait).count());
+  self_->delayed_send(self_, wait, restart_atom_v, id);
+}
+
+// Its actor may be well and wait for a stream that is not: whatever that says later, nobody hears.
+void supervisor_state::silent(stage_id id) {
+  const auto at = children_.find(id);
+  if (at == children_.end() || !at->second.up)
+    return;
+  auto& one = at->second;
+  if (one.spec.health) // before its actor ends
+    one.spec.health->fell_silent();
+  self_->demonitor(one.address);
+  if (const auto handle = caf::actor_cast<caf::strong_actor_ptr>(one.address))
+    caf::anon_send_exit(handle, caf::exit_reason::kill);
+  one.address = caf::actor_addr{};
+  give_up(one, "it does not get on with its work");
 }
 
 void supervisor_state::restart(stage_id id) {

@@ -24,6 +24,7 @@ struct child_spec {
   /// Called when it is in the table again after a restart, which it is not yet when it begins: for
   /// what has to be said to it or about it then.
   std::function<void()> restarted = {};
+  std::shared_ptr<placement::device_health> health = {}; ///< of a device
 };
 
 /// Root of the actors: owns the only lasting handles, in the table of stages.
@@ -48,6 +49,8 @@ private:
 
   bool start(child& what);
   void ended(const caf::actor_addr& who, const caf::error& why);
+  void give_up(child& what, const std::string& why);
+  void silent(stage_id id);
   void restart(stage_id id);
   void device_up(stage_id id);
   void tell_batchers(stage_id device, int tickets);

@@ -97,7 +97,10 @@ std::shared_ptr<protocol::call> system::infer(inference_request request, protoco
 }
 
 bool system::ready() const noexcept {
-  return loaded_ && !shared_->budget->closed();
+  const auto& devices = shared_->signs;
+  return loaded_ && !shared_->budget->closed()
+         && std::any_of(devices.begin(), devices.end(),
+                        [](const auto& one) { return one.health->fit(); });
 }
 
 void system::ask(query question) {

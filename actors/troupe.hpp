@@ -55,6 +55,10 @@ struct options {
   std::chrono::milliseconds default_deadline{60'000};
   std::size_t device_memory_bytes = 0; ///< budget per device; 0: what the machine has
   std::size_t plan_memory_bytes = 0; ///< all plans together, about; 0: a 32nd of the first device's
+  int device_failures = 3; ///< in a row, within a minute, that make a device unfit for work
+  /// A device that takes longer than this for a batch, and than ten times what is usual for it, is
+  /// given up and restarted.
+  std::chrono::milliseconds device_silence{30'000};
   int scheduler_threads = 2;
 };
 

@@ -26,6 +26,15 @@ void watchdog_state::look() {
     late->fail_with(errc::deadline_exceeded, "the deadline of the request is over");
     cancel(late);
   }
+  for (const auto& one : shared_->signs) {
+    const auto due = one.pulse->due();
+    if (due && *due <= shared_->clock->now()) {
+      one.pulse->clear();
+      tell<supervisor_actor>(*shared_, shared_->supervisor, silent_atom_v, one.id);
+    } else if (due) {
+      next = next ? std::min(*next, *due) : *due;
+    }
+  }
   if (next)
     wake_at(*next);
 }

@@ -71,8 +71,15 @@ std::vector<child_spec> wire(const commons_ptr& shared, const system_parts& part
     }));
   std::vector<device_place> places;
   for (const auto& on : parts.devices) {
-    const device_place place{stages.fresh_id(), stages.fresh_id()};
     const auto& about = on->properties();
+    placement::device_health::limits failing;
+    failing.failures = std::max(1, parts.with.device_failures);
+    const auto health = std::make_shared<placement::device_health>(about.name, failing);
+    device_place place{stages.fresh_id(), stages.fresh_id()};
+    place.health = health;
+    device_signs signs{place.device, health};
+    signs.silence = parts.with.device_silence;
+    shared->signs.push_back(signs);
     store::ledger::limits limits;
     limits.budget_bytes =
         parts.with.device_memory_bytes ? parts.with.device_memory_bytes : about.memory_bytes;
@@ -83,12 +90,12 @@ std::vector<child_spec> wire(const commons_ptr& shared, const system_parts& part
                       return in.spawn(memory, shared, place.memory, place.device, books);
                     }),
                     0, [shared, place] { tell<device_actor>(*shared, place.device, up_atom_v); }});
-    const device_setup setup{on, place.device, place.memory, stream_mode::own_thread};
-    made.push_back({place.device,
-                    "device " + about.name,
+    const device_setup setup{on, place.device, place.memory, stream_mode::own_thread, signs};
+    made.push_back({place.device, "device " + about.name,
                     spawned([=](caf::actor_system& in) { return in.spawn(device, shared, setup); }),
                     std::max(1, about.tickets),
-                    {}});
+                    [shared, place] { tell<device_actor>(*shared, place.device, probe_atom_v); },
+                    health});
     places.push_back(place);
     shared->devices.push_back(place.device);
   }

@@ -84,6 +84,7 @@ struct model_statistics {
   std::string version;
   std::uint64_t inference_count = 0; ///< rows answered
   std::uint64_t execution_count = 0; ///< batches run
+  std::uint64_t live_sequences = 0;  ///< of a stateful model, at this moment
   duration_statistic success;
   duration_statistic fail;
   duration_statistic queue;

@@ -13,6 +13,8 @@ tagger     a bidirectional LSTM and GRU over words.
 gpt        a decoder with a cache of keys and values.
 identity, add, tiny_conv
            small models whose answers a test can tell in its head.
+running_sum
+           one that keeps state between the requests of a sequence.
 
 Written as PyTorch's exporter would; scripts/model_zoo/ says more about each. Weights are random (fixed
 seeds), scaled so that activations stay in a sane range. A model that is already there is left alone.
@@ -40,23 +42,32 @@ MODELS = {
     "identity": (small.identity, 64),
     "add": (small.add, 8),
     "tiny_conv": (small.tiny_conv, 8),
+    "running_sum": (small.running_sum, 8),
 }
+# What the server keeps of a stateful model, and what it says of it: neither is the clients'.
+SEQUENCES = {"running_sum": (small.SEQUENCES, {"start", "end", "ready", "id", "sum", "new_sum"})}
 
 
 def pbtxt(name, model, max_batch):
+    sequences, internal = SEQUENCES.get(name, (None, set()))
+
     def tensors(kind, infos):
         lines = []
         for info in infos:
+            if info.name in internal:
+                continue
             tensor = info.type.tensor_type
             dims = [d.dim_value if d.HasField("dim_value") else -1 for d in tensor.shape.dim]
             dims = dims[1:] if max_batch else dims
-            dtype = {TensorProto.FLOAT: "TYPE_FP32", TensorProto.INT64: "TYPE_INT64"}[tensor.elem_type]
+            dtype = {TensorProto.FLOAT: "TYPE_FP32", TensorProto.INT32: "TYPE_INT32",
+                     TensorProto.INT64: "TYPE_INT64"}[tensor.elem_type]
             lines.append(f'{kind} [ {{ name: "{info.name}" data_type: {dtype} dims: {dims} }} ]')
         return lines
 
     lines = [f'name: "{name}"', f"max_batch_size: {max_batch}"]
     lines += tensors("input", model.graph.input) + tensors("output", model.graph.output)
-    return "\n".join([*lines, *(["dynamic_batching { }"] if max_batch else []), ""])
+    batching = sequences or ("dynamic_batching { }" if max_batch else None)
+    return "\n".join([*lines, *([batching] if batching else []), ""])
 
 
 def main():

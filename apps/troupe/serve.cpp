@@ -52,6 +52,7 @@ struct settings {
   int io_threads = 1;
   std::size_t max_connections = 1024;
   std::optional<double> idle_timeout;
+  double device_silence = 30;
   bool json = false;
   options with;
 };
@@ -70,6 +71,8 @@ options to_options(const settings& from) {
   with.batching.objective = std::chrono::milliseconds{from.slo_ms};
   with.batching.max_wait = std::chrono::microseconds{from.max_wait_us};
   with.default_deadline = std::chrono::milliseconds{from.deadline_ms};
+  with.device_silence =
+      std::chrono::milliseconds{static_cast<std::int64_t>(from.device_silence * 1000)};
   with.clients_may_load = from.control == "explicit";
   with.load_on_miss = from.load == "lazy";
   with.load_all = from.load == "eager" && from.control != "explicit";
@@ -224,6 +227,17 @@ action add_serve(CLI::App& command) {
       .add_option("--device", from->devices,
                   "Where models run: cpu[:threads=N,memory=BYTES], "
                   "sim[:launch_us=N,row_us=N,…]; may be repeated")
+      ->capture_default_str();
+  command
+      .add_option("--device-failures", from->with.device_failures,
+                  "Failures in a row after which a device gets no work until it passes a probe")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command
+      .add_option("--device-silence", from->device_silence,
+                  "Seconds, and at least ten times what is usual, after which a device that does "
+                  "not finish a batch is given up and restarted")
+      ->check(CLI::Range(0.1, 86'400.0))
       ->capture_default_str();
   command.add_option("--batching", from->with.batching.preset, "How requests become batches")
       ->check(CLI::IsMember({"auto", "latency", "throughput", "explicit"}))

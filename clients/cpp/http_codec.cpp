@@ -232,6 +232,7 @@ result<std::vector<model_statistics>> decode_statistics(const http_reply& reply)
       one.version = each.at("version");
       one.inference_count = each.at("inference_count");
       one.execution_count = each.at("execution_count");
+      one.live_sequences = each.value("live_sequences", std::uint64_t{0});
       const auto& times = each.at("inference_stats");
       one.success = time_of(times, "success");
       one.fail = time_of(times, "fail");

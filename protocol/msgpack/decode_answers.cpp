@@ -204,6 +204,7 @@ result<std::vector<model_statistics>> decode_statistics(value_bytes bytes) {
         .text("version", into.version)
         .count("inference_count", into.inference_count)
         .count("execution_count", into.execution_count)
+        .count("live_sequences", into.live_sequences)
         .inside("inference_stats",
                 [&](reader& times) {
                   times.time("success", into.success)

@@ -253,11 +253,12 @@ outgoing_frame encode_response(std::uint32_t id, const std::vector<model_statist
   writer out{frame};
   open_response(out, id).map(1).value("model_stats").array(answer.size());
   for (const auto& each : answer) {
-    out.map(6)
+    out.map(7)
         .entry("name", each.name)
         .entry("version", each.version)
         .entry("inference_count", each.inference_count)
-        .entry("execution_count", each.execution_count);
+        .entry("execution_count", each.execution_count)
+        .entry("live_sequences", each.live_sequences);
     out.value("inference_stats")
         .map(6)
         .entry("success", each.success)

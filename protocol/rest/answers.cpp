@@ -81,6 +81,7 @@ response statistics_answer(const std::vector<model_statistics>& models) {
                     {"version", each.version},
                     {"inference_count", each.inference_count},
                     {"execution_count", each.execution_count},
+                    {"live_sequences", each.live_sequences},
                     {"inference_stats",
                      {{"success", time(each.success)},
                       {"fail", time(each.fail)},

@@ -21,6 +21,7 @@ struct tensor_signature {
   std::vector<std::byte> default_value; ///< one element, repeated to fill; empty = none declared
   bool any_rank = false; ///< not even the number of axes is known: `dims` says nothing
   bool sequence = false; ///< of tensors; no protocol carries it
+  bool internal = false; ///< a control or state of sequences: the server's own, not the clients'
 };
 
 /// What a model takes and gives.

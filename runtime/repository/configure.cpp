@@ -2,6 +2,7 @@
 
 #include "runtime/repository/padded_lengths.hpp"
 #include "runtime/repository/parameter_text.hpp"
+#include "runtime/repository/sequence_rules.hpp"
 
 #include <fmt/ranges.h>
 
@@ -83,7 +84,7 @@ result<void> set_batch_size(configured_model& made, const model_folder& of,
                 of.name, *asked, fixed->name, to_string(std::span{fixed->dims}));
   if (asked)
     made.io.max_batch_size = *asked;
-  else if (why_rows_depend.empty() && !fixed)
+  else if (why_rows_depend.empty() && !fixed && !of.config.sequences)
     made.io.max_batch_size = defaults.max_batch;
   if (asked && *asked > 1 && !why_rows_depend.empty())
     made.notes.push_back(fmt::format("batches because max_batch_size says so; its rows are not "
@@ -111,6 +112,9 @@ result<void> set_batching(configured_model& made, const model_folder& of,
     made.batching.preserve_ordering = said->preserve_ordering;
     made.priorities = said->priorities;
   }
+  if (of.config.sequences)
+    set_sequence_batching(made.batching, *of.config.sequences,
+                          std::max<std::int64_t>(1, made.io.max_batch_size));
   if (const auto at = of.config.parameters.find("troupe.batching");
       at != of.config.parameters.end()) {
     auto preset = batching::preset(at->second);
@@ -178,6 +182,8 @@ result<std::vector<std::int64_t>> batch_buckets(const model_folder& of) {
   std::vector<std::int64_t> buckets;
   if (of.config.dynamic_batching)
     buckets = of.config.dynamic_batching->preferred;
+  else if (of.config.sequences)
+    buckets = of.config.sequences->preferred;
   if (const auto at = of.config.parameters.find("troupe.buckets");
       at != of.config.parameters.end()) {
     auto more = parse_numbers("troupe.buckets", at->second);
@@ -224,6 +230,12 @@ result<configured_model> configure(const model_folder& of, const signature& decl
     return propagate(std::move(ok));
   if (auto ok = set_parameters(made, of); !ok)
     return propagate(std::move(ok));
+  if (of.config.sequences) {
+    auto rules = sequence_rules_of(of, made.io);
+    if (!rules)
+      return propagate(std::move(rules));
+    made.sequences = std::make_shared<const sequences::rules>(std::move(*rules));
+  }
   auto padding = padding_of(of, made.io);
   if (!padding)
     return propagate(std::move(padding));

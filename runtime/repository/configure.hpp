@@ -4,8 +4,10 @@
 #include "runtime/batching/policy.hpp"
 #include "runtime/exec/signature.hpp"
 #include "runtime/repository/layout.hpp"
+#include "runtime/sequences/rules.hpp"
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -26,8 +28,9 @@ struct configured_model {
   std::int64_t max_queue_rows = 4096;
   std::vector<std::string> softmax;
   batching::padding padding;
-  std::map<std::string, shape> warm_up; ///< dims of an input, the batch axis included
-  std::vector<std::string> notes;       ///< worth a line in the log
+  std::shared_ptr<const sequences::rules> sequences; ///< of a stateful model
+  std::map<std::string, shape> warm_up;              ///< dims of an input, the batch axis included
+  std::vector<std::string> notes;                    ///< worth a line in the log
 };
 
 /// Batch sizes worth plans of their own: preferred sizes and `troupe.buckets`.

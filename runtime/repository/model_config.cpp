@@ -1,6 +1,6 @@
 #include "runtime/repository/model_config.hpp"
 
-#include "runtime/repository/model_config.pb.h"
+#include "runtime/repository/schema_types.hpp"
 
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/text_format.h>
@@ -37,26 +37,6 @@ private:
   std::string_view origin_;
 };
 
-std::optional<dtype> type_of(schema::DataType type) {
-  switch (type) {
-    case schema::TYPE_BOOL: return dtype::boolean;
-    case schema::TYPE_UINT8: return dtype::uint8;
-    case schema::TYPE_UINT16: return dtype::uint16;
-    case schema::TYPE_UINT32: return dtype::uint32;
-    case schema::TYPE_UINT64: return dtype::uint64;
-    case schema::TYPE_INT8: return dtype::int8;
-    case schema::TYPE_INT16: return dtype::int16;
-    case schema::TYPE_INT32: return dtype::int32;
-    case schema::TYPE_INT64: return dtype::int64;
-    case schema::TYPE_FP16: return dtype::float16;
-    case schema::TYPE_FP32: return dtype::float32;
-    case schema::TYPE_FP64: return dtype::float64;
-    case schema::TYPE_STRING: return dtype::string;
-    case schema::TYPE_BF16: return dtype::bfloat16;
-    default: return std::nullopt;
-  }
-}
-
 result<void> check_backend(const schema::ModelConfig& in, std::string_view origin) {
   if (in.has_ensemble_scheduling() != (in.platform() == "ensemble"))
     return fail(errc::invalid_argument,
@@ -82,8 +62,6 @@ result<void> check_refused(const schema::ModelConfig& in, std::string_view origi
   auto refused = [&](std::string_view what) {
     return fail(errc::unimplemented, "{}: {} is not supported", origin, what);
   };
-  if (in.has_sequence_batching())
-    return refused("sequence_batching");
   if (in.batch_input_size() > 0 || in.batch_output_size() > 0)
     return refused("batch_input and batch_output");
   for (const auto& one : in.input()) {
@@ -317,6 +295,17 @@ result<model_config> parse_model_config(std::string_view text, std::string_view 
     if (made.dynamic_batching)
       return fail(errc::invalid_argument,
                   "{}: an ensemble does not batch: dynamic_batching is for its models", origin);
+  }
+  if (in.has_sequence_batching()) {
+    if (made.dynamic_batching || made.ensemble)
+      return fail(errc::invalid_argument,
+                  "{}: expected one of dynamic_batching, sequence_batching and "
+                  "ensemble_scheduling, got more",
+                  origin);
+    auto sequences = sequences_of(in.sequence_batching(), origin);
+    if (!sequences)
+      return propagate(std::move(sequences));
+    made.sequences = std::move(*sequences);
   }
   for (const auto& one : in.instance_group()) {
     auto group = group_of(one, origin);

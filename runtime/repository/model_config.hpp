@@ -4,6 +4,7 @@
 #include "kernels/base/result.hpp"
 #include "kernels/tensor/dtype.hpp"
 #include "runtime/batching/queue_policy.hpp"
+#include "runtime/repository/sequence_config.hpp"
 
 #include <cstdint>
 #include <map>
@@ -71,6 +72,7 @@ struct model_config {
   std::string model_file = "model.onnx";
   std::optional<dynamic_batching_config> dynamic_batching;
   std::optional<ensemble_config> ensemble; ///< other models instead of a file
+  std::optional<sequence_config> sequences; ///< of a stateful model; not both
   std::vector<instance_group> instance_groups;
   version_policy versions;
   std::map<std::string, std::string> parameters;

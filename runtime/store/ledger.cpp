@@ -8,13 +8,14 @@ namespace troupe::store {
 result<std::shared_ptr<buffer>> ledger::lease(std::uint64_t waiter, std::size_t bytes,
                                               time_point /*now*/) {
   const auto size = size_class(bytes);
-  if (size + reserved_ > limits_.budget_bytes)
+  if (size + reserved_ + for_long_ > limits_.budget_bytes)
     strike_out_lost(); // weights may be gone that nobody told of
-  if (size + reserved_ > limits_.budget_bytes)
+  if (size + reserved_ + for_long_ > limits_.budget_bytes)
     return fail(errc::resource_exhausted,
                 "device memory: a block of {} bytes is wanted, the budget is {} bytes of which {} "
-                "hold weights",
-                size, limits_.budget_bytes, reserved_);
+                "hold weights and {} are kept for long",
+                size, limits_.budget_bytes, reserved_, for_long_);
+  largest_ = std::max(largest_, size);
   if (waiting_.empty()) { // nobody is overtaken
     auto block = try_lease(size);
     if (!block || *block)
@@ -27,11 +28,36 @@ result<std::shared_ptr<buffer>> ledger::lease(std::uint64_t waiter, std::size_t 
   return std::shared_ptr<buffer>{};
 }
 
+result<std::shared_ptr<buffer>> ledger::lease_for_long(std::size_t bytes) {
+  const auto size = size_class(bytes);
+  const auto room = [&] {
+    const auto rest = limits_.budget_bytes - std::min(limits_.budget_bytes, reserved_);
+    return for_long_ + size + std::max(largest_, rest / 8) <= rest;
+  };
+  if (!room())
+    strike_out_lost();
+  if (!room())
+    return fail(errc::resource_exhausted,
+                "device memory: a block of {} bytes is wanted for long, the budget is {} bytes of "
+                "which {} hold weights and {} are kept for long",
+                size, limits_.budget_bytes, reserved_, for_long_);
+  if (!waiting_.empty())
+    return std::shared_ptr<buffer>{};
+  auto block = try_lease(size);
+  if (block && *block) {
+    for_long_ += (*block)->size();
+    lent_[block->get()].for_long = true;
+  }
+  return block;
+}
+
 std::vector<ledger::grant> ledger::give_back(std::shared_ptr<buffer> block, time_point now) {
-  if (lent_.erase(block.get()) == 0)
+  const auto lent = lent_.extract(block.get());
+  if (lent.empty())
     return serve(); // not of these books
   const auto size = block->size();
   leased_ -= size;
+  for_long_ -= lent.mapped().for_long ? size : 0;
   free_ += size;
   idle_.emplace(size, idle_block{std::move(block), now});
   return serve();
@@ -46,6 +72,7 @@ void ledger::strike_out_lost() {
   std::erase_if(lent_, [this](const auto& one) {
     const bool lost = one.second.block.expired();
     leased_ -= lost ? one.second.bytes : 0;
+    for_long_ -= lost && one.second.for_long ? one.second.bytes : 0;
     return lost;
   });
   std::erase_if(booked_, [this](const auto& one) {
@@ -61,13 +88,15 @@ void ledger::forget(std::uint64_t waiter) {
 
 result<std::shared_ptr<reservation>> ledger::reserve(std::size_t bytes,
                                                      std::function<void()> released) {
-  if (!make_room(bytes)) {
+  // States of sequences stay; what works on them is to find room again.
+  const auto lasting = reserved_ + for_long_ + (for_long_ > 0 ? largest_ : 0) + bytes;
+  if (lasting > limits_.budget_bytes || !make_room(bytes)) {
     constexpr std::uint32_t again_in_ms = 20;
     error why{errc::resource_exhausted,
               fmt::format("device memory: {} bytes of weights are to be loaded, the budget is {} "
                           "bytes of which {} hold weights and {} are at work",
                           bytes, limits_.budget_bytes, reserved_, leased_)};
-    if (reserved_ + bytes <= limits_.budget_bytes)
+    if (lasting <= limits_.budget_bytes)
       why.retry_after_ms = again_in_ms;
     return tl::unexpected<error>{std::move(why)};
   }

@@ -42,6 +42,11 @@ public:
   [[nodiscard]] result<std::shared_ptr<buffer>> lease(std::uint64_t waiter, std::size_t bytes,
                                                       time_point now);
 
+  /// A block that may be kept for long. Null if there is none now: nobody is queued.
+  /// resource_exhausted if such blocks would leave too little for those that come and go: the
+  /// largest of these so far, and an eighth of what is not weights.
+  [[nodiscard]] result<std::shared_ptr<buffer>> lease_for_long(std::size_t bytes);
+
   /// Takes a leased block back; the grants that became possible, in the order of waiting.
   [[nodiscard]] std::vector<grant> give_back(std::shared_ptr<buffer> block, time_point now);
   /// Strikes out blocks and reservations that are gone; the grants that became possible.
@@ -79,6 +84,7 @@ private:
   struct lent_block {
     std::weak_ptr<buffer> block;
     std::size_t bytes;
+    bool for_long = false;
   };
   struct booking {
     std::weak_ptr<reservation> held;
@@ -100,6 +106,8 @@ private:
   std::size_t leased_ = 0;
   std::size_t free_ = 0;
   std::size_t reserved_ = 0;
+  std::size_t for_long_ = 0; ///< of what is leased
+  std::size_t largest_ = 0;  ///< block that was leased and not for long
 };
 
 } // namespace troupe::store

@@ -5,6 +5,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 FLOAT = TensorProto.FLOAT
+INT32 = TensorProto.INT32
 INT64 = TensorProto.INT64
 OPSET = 17
 IR_VERSION = 8

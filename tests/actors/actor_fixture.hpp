@@ -9,7 +9,7 @@
 
 #include "actors/hand_on.hpp"
 #include "actors/simulation/virtual_system.hpp"
-#include "tests/actors/fake_engine.hpp"
+#include "tests/actors/stateful_engine.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -48,6 +48,8 @@ struct actor_fixture {
     std::vector<placement::instance_terms> terms{};
     bool first_device_only = false;
     batching::padding padding{};
+    std::vector<std::vector<tensor>> warm_up{};
+    std::shared_ptr<const sequences::rules> sequences{}; ///< then the model is sums of sequences
   };
 
   /// A further device, with work of its own.
@@ -98,9 +100,12 @@ struct actor_fixture {
       for (const auto& version : spec.versions) {
         auto& model = made.emplace_back();
         model.version = version;
-        model.on.push_back(identity_on(device, spec.cost));
+        model.on.push_back(model_on(device, spec));
         for (const auto& further : more)
-          model.on.push_back(spec.first_device_only ? nullptr : identity_on(further, spec.cost));
+          model.on.push_back(spec.first_device_only ? nullptr : model_on(further, spec));
+        model.warm_up = spec.warm_up;
+        model.settings.sequences = spec.sequences;
+        model.settings.stateless = !spec.sequences;
         model.terms = spec.terms;
         model.settings.padding = spec.padding;
         model.io = model.on[0]->io();
@@ -116,6 +121,13 @@ struct actor_fixture {
     };
     asked->done = std::move(done);
     tell<catalog_actor>(*shared, shared->catalog, load_atom_v, load_request_ptr{asked});
+  }
+
+  std::shared_ptr<placement::executable> model_on(const std::shared_ptr<fake_device>& on,
+                                                  const model_spec& spec) const {
+    if (spec.sequences)
+      return std::make_shared<sum_executable>(on, on->work());
+    return identity_on(on, spec.cost);
   }
 
   std::shared_ptr<identity_executable> identity_on(const std::shared_ptr<fake_device>& on,

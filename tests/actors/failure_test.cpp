@@ -65,6 +65,7 @@ BOOST_AUTO_TEST_CASE(a_device_that_dies_twice_of_one_request_spares_the_others) 
 }
 
 BOOST_AUTO_TEST_CASE(a_device_that_does_not_open_is_tried_again_with_growing_pauses) {
+  parts.with.device_failures = 100; // until it is given up
   start(latency);
   work->failing_streams = 3;
   infer("a");

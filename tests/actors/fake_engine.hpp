@@ -33,9 +33,10 @@ struct work_list {
   std::function<void()> while_running;
   std::optional<duration> cost; ///< of the run just launched, where its model has one
   int streams_opened = 0;
-  int failing_streams = 0; ///< so many times `open_stream` fails
-  int fatal_plans = 0;     ///< so many plans end the actor that makes them
-  int failing_runs = 0;    ///< so many run states find no memory
+  int failing_streams = 0;            ///< so many times `open_stream` fails
+  int fatal_plans = 0;                ///< so many plans end the actor that makes them
+  int failing_runs = 0;               ///< so many run states find no memory
+  std::vector<submitted_work> silent; ///< what never comes back
 
   /// Does the first piece of work; false if there is none.
   bool run_next(std::optional<error> failing = {}) {
@@ -53,11 +54,21 @@ struct work_list {
   }
 };
 
+/// The first piece of work never comes to an end; false if there is none.
+inline bool fall_silent(work_list& on) {
+  if (on.waiting.empty())
+    return false;
+  on.silent.push_back(std::move(on.waiting.front()));
+  on.waiting.pop_front();
+  return true;
+}
+
 class held_stream final : public stream {
 public:
   explicit held_stream(std::shared_ptr<work_list> to) : to_(std::move(to)) {}
   ~held_stream() override {
     std::erase_if(to_->waiting, [this](const auto& one) { return one.on == this; });
+    std::erase_if(to_->silent, [this](const auto& one) { return one.on == this; });
   }
 
   void submit(issue_fn issue, done_fn done) override {

@@ -83,6 +83,7 @@ BOOST_AUTO_TEST_CASE(an_idle_placement_takes_over_what_waits_for_a_busy_one) {
 }
 
 BOOST_AUTO_TEST_CASE(what_waits_for_a_device_that_died_runs_on_another) {
+  parts.with.device_failures = 100; // until it is given up
   start(row_by_row);
   infer_many(8);
   work->failing_streams = 1000;

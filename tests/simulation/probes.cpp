@@ -19,7 +19,7 @@ std::vector<float> without_repeats(std::vector<float> values) {
 
 // Requests of one priority that come to one device run in the order in which they came.
 void random_world::check_order() {
-  if (!spec_.policy.preserve_ordering)
+  if (!spec_.policy.preserve_ordering || spec_.sequences)
     return;
   note("-- order");
   for (const auto& list : lists_)
@@ -45,7 +45,8 @@ void random_world::check_order() {
 // Who has waited for the aging time is next, whatever else comes: it runs in the batch after the
 // one that runs then.
 void random_world::check_waiting() {
-  if (priorities.levels > 0 || devices_.size() > 1 || spec_.policy.preserve_ordering)
+  if (priorities.levels > 0 || devices_.size() > 1 || spec_.policy.preserve_ordering
+      || spec_.sequences)
     return;
   note("-- waiting");
   constexpr auto step = 10ms;

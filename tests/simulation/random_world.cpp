@@ -70,17 +70,23 @@ void random_world::furnish() {
   spec_.max_batch = one_of({1, 4, 16, 256});
   spec_.queue_rows = one_of({4, 32, 4096});
   spec_.cost = 1ms * below(20);
-  if (chance(30))
+  if (chance(25)) {
+    spec_.sequences =
+        sum_rules(static_cast<std::size_t>(one_of({1, 3, 64})), 1ms * one_of({50, 1000, 5000}));
+    spec_.max_batch = std::min<std::int64_t>(spec_.max_batch, 64);
+  } else if (chance(30))
     spec_.padding = {{{"n", {{0, 1}}, {{0, 1, 1}}, {4}, {}}}, {0}};
   if (chance(30)) {
     needs_resource_ = true;
     spec_.terms.assign(devices_.size(), {0, 1, {{"r", 0, 1}}});
   }
+  falls_silent_ = chance(30);
+  parts.with.device_silence = falls_silent_ ? 1s : 3600s;
   boot();
   const auto loaded = load_next();
   scheduler.run();
   BOOST_REQUIRE_MESSAGE(*loaded, "the model is loaded when nothing is wrong");
-  if (chance(40))
+  if (!spec_.sequences && chance(40))
     BOOST_REQUIRE_MESSAGE(compose(), "so is a pipeline");
 }
 
@@ -150,7 +156,11 @@ void random_world::ask(bool harmless, std::int64_t rows, std::uint32_t priority)
                    std::chrono::duration_cast<std::chrono::milliseconds>(left)));
   if (!harmless)
     priority = static_cast<std::uint32_t>(below(4)); // some may not wait for long
+  if (spec_.sequences)
+    made.rows = 1;
   const auto job = make(made.name, made.rows, made.value, left, priority);
+  if (spec_.sequences)
+    say_step(made, job->request, harmless);
   made.held = job;
   asked_.push_back(std::move(made));
   if (composed_ && chance(30)) {
@@ -159,6 +169,21 @@ void random_world::ask(bool harmless, std::int64_t rows, std::uint32_t priority)
     job->request.inputs[0].name = "in";
   }
   hand_on(*shared, shared->router, job);
+}
+
+// Clients that do not wait for answers and sometimes forget to begin.
+void random_world::say_step(request& made, inference_request& asked, bool harmless) {
+  const auto id = harmless ? 1000 + starts_ : 1 + below(4);
+  auto& said = asked.parameters;
+  said = {{"sequence_id", id}};
+  if (harmless || !sequences_.contains(id) || chance(15)) {
+    said["sequence_start"] = true;
+    sequences_[id] = ++starts_;
+  }
+  if (harmless || chance(10))
+    said["sequence_end"] = true;
+  made.sequence = sequences_[id];
+  note(fmt::format("  as a step of {}, start {}", id, made.sequence));
 }
 
 void random_world::cancel_one() {
@@ -187,9 +212,12 @@ void random_world::work_a_little() {
   } else if (luck < 92) {
     note("a batch fails");
     list.run_next(broken);
-  } else if (luck < 97) {
+  } else if (luck < 96) {
     note("a device is lost");
     list.run_next(gone);
+  } else if (luck < 98 && falls_silent_) {
+    note("a device falls silent");
+    fall_silent(list);
   } else {
     note("a completion is lost");
     waiting.pop_front();
@@ -240,7 +268,9 @@ void random_world::check_bounds() {
   // A request with more rows is queued alone, and relief brings at most one batch more from each
   // sibling.
   const auto count = static_cast<std::int64_t>(devices_.size());
-  const auto bound = std::max(spec_.queue_rows, most_rows) + (count - 1) * spec_.max_batch;
+  // Steps may wait for slots beside those that wait for the device.
+  const auto bound = (std::max(spec_.queue_rows, most_rows) + (count - 1) * spec_.max_batch)
+                     * (spec_.sequences ? 2 : 1);
   for (const auto& one : probes_)
     BOOST_TEST(one->read().queued_rows <= bound * count);
   for (const auto& one : loads_)
@@ -294,9 +324,30 @@ void random_world::check_answers() {
     }
     const auto& y = part->outputs.at(0).value;
     BOOST_TEST(y.dims.at(0) == one.rows);
+    if (spec_.sequences)
+      continue;
     const auto values = elements_of<float>(y.data);
     BOOST_TEST(std::all_of(values.begin(), values.end(), [&](float v) { return v == one.value; }),
                one.name << " got the rows of another");
+  }
+}
+
+// An answered step has added up the answered steps before it, in the order in which they were sent,
+// and nothing else. What follows a start that was refused is not a sequence.
+void random_world::check_sums() {
+  if (!spec_.sequences)
+    return;
+  std::map<int, std::optional<float>> sums;
+  for (const auto& one : asked_) {
+    const auto at = answers.find(one.name);
+    const bool answered = at != answers.end() && at->second;
+    auto& sum =
+        sums.try_emplace(one.sequence, answered ? std::optional{0.0F} : std::nullopt).first->second;
+    if (!answered || !sum)
+      continue;
+    *sum += one.value;
+    const auto& y = at->second->outputs.at(0).value;
+    BOOST_TEST(elements_of<float>(y.data)[0] == *sum, one.name << " got another sum");
   }
 }
 
@@ -306,12 +357,16 @@ void random_world::check_recovery() {
   settle(20, 100ms);
   BOOST_TEST(*loaded, "a model can be loaded afterwards");
   const auto before = asked_.size();
-  for (std::size_t i = 0; i < 4; ++i)
+  for (std::size_t i = 0; i < 4; ++i) {
     ask(true);
+    if (spec_.sequences) // there may be memory for one state only
+      settle(20, 100ms);
+  }
   settle(20, 100ms);
   BOOST_TEST(asked_.size() == before + 4, "requests are admitted afterwards");
   for (auto i = before; i < asked_.size(); ++i)
     BOOST_TEST(outcome(asked_[i].name) == "ok");
+  check_sums();
 }
 
 void random_world::check_end() {

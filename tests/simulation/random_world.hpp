@@ -32,7 +32,8 @@ private:
     std::string name;
     std::int64_t rows;
     float value;
-    bool hurried; ///< has a deadline that may pass
+    bool hurried;     ///< has a deadline that may pass
+    int sequence = 0; ///< of a stateful model: the number of the start that it goes back to
   };
 
   [[nodiscard]] std::int64_t below(std::int64_t bound);
@@ -52,6 +53,7 @@ private:
   void deliver_messages(std::int64_t count);
   /// A harmless request has time enough and comes from somebody who stays.
   void ask(bool harmless, std::int64_t rows = 1, std::uint32_t priority = 1);
+  void say_step(request& made, inference_request& asked, bool harmless);
   void cancel_one();
   void work_a_little();
   void kill_somebody();
@@ -63,6 +65,7 @@ private:
   void settle(int steps, duration step);
   void come_to_rest();
   void check_answers();
+  void check_sums();
   void check_recovery();
   void check_order();
   void check_waiting();
@@ -73,12 +76,15 @@ private:
   model_spec spec_;
   std::size_t budget_ = 0;
   bool needs_resource_ = false;
+  bool falls_silent_ = false;                           ///< devices do so
   bool composed_ = false;                               ///< there is a pipeline over the model
   std::vector<std::shared_ptr<work_list>> lists_{work}; ///< of each device
   std::vector<std::shared_ptr<fake_device>> devices_{device};
   std::set<std::shared_ptr<telemetry::probe>> probes_; ///< of every version there has been
   std::set<std::shared_ptr<placement::load>> loads_;
   std::vector<request> asked_;
+  std::map<std::int64_t, int> sequences_; ///< the latest start of each id
+  int starts_ = 0;
   int versions_ = 0;
 };
 

@@ -168,6 +168,81 @@ BOOST_AUTO_TEST_CASE(says_where_a_model_runs_and_what_it_needs) {
              != std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(says_how_requests_are_steps_of_a_sequence) {
+  const auto named = [](const std::string& name, dtype type, std::vector<std::int64_t> dims) {
+    return tensor_signature{name, type, std::move(dims), {}, {}, false, {}};
+  };
+  const signature declared{
+      {named("x", dtype::float32, {-1, 4}), named("start", dtype::int32, {-1, 1}),
+       named("ready", dtype::boolean, {-1}), named("id", dtype::uint64, {-1, 1}),
+       named("sum", dtype::float32, {-1, 4})},
+      {named("y", dtype::float32, {-1, 4}), named("new_sum", dtype::float32, {-1, 4})},
+      0};
+  const auto control = [](const std::string& name, const std::string& kind,
+                          const std::string& more) {
+    return " control_input [ { name: \"" + name + "\" control [ { kind: CONTROL_SEQUENCE_" + kind
+           + " " + more + " } ] } ]";
+  };
+  const std::string state = " state [ { input_name: \"sum\" output_name: \"new_sum\""
+                            " data_type: TYPE_FP32 dims: [ 4 ] } ]";
+  const auto with = [](const std::string& what) {
+    return "max_batch_size: 8 sequence_batching {" + what + "}";
+  };
+  const auto made =
+      configured(with("max_sequence_idle_microseconds: 5000 oldest { max_candidate_sequences: 16"
+                      " max_queue_delay_microseconds: 100 preferred_batch_size: 4 }"
+                      + control("start", "START", "int32_false_true: [ 0, 1 ]")
+                      + control("ready", "READY", "bool_false_true: [ false, true ]")
+                      + control("id", "CORRID", "data_type: TYPE_UINT64") + state),
+                 declared);
+  BOOST_REQUIRE_MESSAGE(made, (made ? "" : made.error().text));
+  const auto& rules = *made->sequences;
+  BOOST_TEST((rules.max_idle == 5ms));
+  BOOST_TEST(rules.slots == 16u);
+  BOOST_TEST(rules.controls.size() == 2u);
+  BOOST_TEST(elements_of<std::int32_t>(rules.controls[0].yes.data)[0] == 1);
+  BOOST_TEST(rules.controls[1].no.dims.size() == 1u);
+  BOOST_TEST(rules.id->input == 3u);
+  BOOST_TEST(rules.states.at(0).initial.data.size() == 16u);
+  BOOST_TEST(rules.state_bytes == 64u);
+  BOOST_TEST(made->batching.min_rows == 4);
+  BOOST_TEST(!made->io.inputs[0].internal);
+  BOOST_TEST(made->io.inputs[4].internal);
+  BOOST_TEST(made->io.outputs[1].internal);
+  const auto direct = configured(with(state), declared);
+  BOOST_TEST(direct->sequences->slots == 8u);
+  BOOST_TEST((direct->sequences->max_idle == 1s));
+  const auto shown =
+      configured(with(state) + " output [ { name: \"new_sum\" dims: [ 4 ] } ]", declared);
+  BOOST_TEST(!shown->io.outputs[1].internal);
+
+  const auto refused = [&](const std::string& what) { return refusal(with(what), declared); };
+  BOOST_TEST(refused(control("start", "START", "")).find("expected one of int32_false_true")
+             != std::string::npos);
+  BOOST_TEST(refused(control("start", "START", "fp32_false_true: [ 0, 1 ]"))
+             == "model m: sequence_batching: control_input \"start\": the model has INT32, the "
+                "configuration FP32");
+  BOOST_TEST(refused(control("x", "END", "fp32_false_true: [ 0, 1 ]")).find("one element a row")
+             != std::string::npos);
+  BOOST_TEST(refused(control("id", "CORRID", "data_type: TYPE_STRING")).find("TYPE_STRING")
+             != std::string::npos);
+  BOOST_TEST(refused(control("end", "END", "int32_false_true: [ 0, 1 ]"))
+             == "model m: sequence_batching: the file has no input \"end\"");
+  BOOST_TEST(refused("oldest {}").find("max_candidate_sequences: expected 1") != std::string::npos);
+  BOOST_TEST(refused("iterative_sequence: true").find("not supported") != std::string::npos);
+  BOOST_TEST(refused("state [ { input_name: \"sum\" output_name: \"new_sum\" dims: [ -1 ] } ]")
+                 .find("dims: expected sizes of at least 1, got -1")
+             != std::string::npos);
+  BOOST_TEST(refused("state [ { input_name: \"sum\" output_name: \"new_sum\" dims: [ 5 ] } ]")
+             == "model m: sequence_batching: state \"sum\": dims: \"sum\" has [-1,4], the "
+                "configuration [batch] + [5]");
+  BOOST_TEST(refusal(with(state) + " dynamic_batching {}", declared).find("got more")
+             != std::string::npos);
+  BOOST_TEST(refusal(with(state) + " input [ { name: \"sum\" } ]", declared)
+                 .find("listed as an input of the clients'")
+             != std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(that_is_wrong_is_refused_with_its_place) {
   BOOST_TEST(refusal("max_batch_size: many").starts_with("config.pbtxt:1:17: "));
   BOOST_TEST(refusal("max_batch_size: -1")
@@ -244,6 +319,30 @@ BOOST_AUTO_TEST_CASE(narrows_free_dims_and_sets_the_policy) {
 BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_FIXTURE_TEST_SUITE(model_repository, folder)
+
+BOOST_AUTO_TEST_CASE(holds_the_states_that_sequences_begin_with) {
+  tensor_signature s{"s", dtype::float32, {2}, {}, {}, false, {}};
+  auto t = s;
+  t.name = "t";
+  const auto rules = [&](const std::string& file) {
+    auto config = parse_model_config(
+        "sequence_batching { state [ { input_name: \"s\" output_name: \"t\" dims: [ 2 ]"
+        " initial_state [ { data_file: \""
+            + file + "\" } ] } ] }",
+        "config.pbtxt");
+    return config ? configure({"m", path, std::move(*config), {}}, {{s}, {t}, 0}, "", {})
+                  : result<configured_model>{propagate(std::move(config))};
+  };
+  const float values[] = {1.5, -2};
+  write("initial_state/first", {reinterpret_cast<const char*>(values), sizeof values});
+  write("initial_state/short", "abc");
+  const auto made = rules("first");
+  BOOST_REQUIRE_MESSAGE(made, (made ? "" : made.error().text));
+  BOOST_TEST(elements_of<float>(made->sequences->states.at(0).initial.data)[1] == -2);
+  BOOST_TEST(rules("short").error().text.find("expected a file of 8 bytes") != std::string::npos);
+  BOOST_TEST(rules("gone").error().text.find("expected a file of 8 bytes") != std::string::npos);
+  BOOST_TEST(rules("../config.pbtxt").error().text.find("expected a name") != std::string::npos);
+}
 
 BOOST_AUTO_TEST_CASE(lists_folders_that_hold_a_model) {
   write("b/1/model.onnx", "x");

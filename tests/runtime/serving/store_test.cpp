@@ -53,6 +53,24 @@ BOOST_AUTO_TEST_CASE(who_finds_no_room_waits_and_is_served_in_order) {
   BOOST_TEST(of.leased_bytes() == 2 * page);
 }
 
+BOOST_AUTO_TEST_CASE(what_is_kept_for_long_leaves_room_for_what_comes_and_goes) {
+  auto batch = *of.lease(1, 2 * page, start);
+  std::vector<std::shared_ptr<buffer>> kept{*of.lease_for_long(100), *of.lease_for_long(100)};
+  BOOST_TEST(kept[1]->size() == page);
+  BOOST_TEST((of.lease_for_long(100).error().code == errc::resource_exhausted));
+  BOOST_TEST((of.lease(2, 3 * page, start).error().code == errc::resource_exhausted));
+  BOOST_TEST((of.reserve(page).error().code == errc::resource_exhausted));
+  (void)of.give_back(std::move(kept.back()), start);
+  kept.pop_back();
+  kept.push_back(*of.lease_for_long(100));
+  BOOST_TEST(on.alive.blocks == 3);
+  BOOST_TEST((*of.lease(3, 2 * page, start)) == nullptr);
+  kept.clear();                                     // lost
+  BOOST_TEST((*of.lease_for_long(100)) == nullptr); // somebody waits
+  BOOST_TEST(of.give_back(std::move(batch), start).size() == 1u);
+  BOOST_TEST(of.leased_bytes() == 2 * page);
+}
+
 BOOST_AUTO_TEST_CASE(nobody_overtakes_a_large_request_that_waits) {
   auto some = *of.lease(1, 2 * page, start);
   BOOST_TEST((*of.lease(2, 4 * page, start)) == nullptr);
