@@ -45,7 +45,7 @@ struct commons {
   stage_id catalog = 0;
   stage_id watchdog = 0;
   std::vector<stage_id> storages;
-  std::vector<stage_id> devices; ///< in the order in which they were given
+  std::vector<stage_id> devices;   ///< in the order in which they were given
   std::vector<device_signs> signs; ///< of the devices, in the same order
   stage_id supervisor = 0;
 };

@@ -62,7 +62,7 @@ struct served_model {
   std::vector<placed> placements;
   std::vector<std::string> needs; ///< models that a pipeline calls
   std::shared_ptr<telemetry::probe> probe = std::make_shared<telemetry::probe>();
-  std::uint32_t captured_as = 0; ///< its number in a capture
+  std::uint32_t captured_as = 0;           ///< its number in a capture
   std::shared_ptr<sequences::homes> homes; ///< of a stateful model
 
   /// Whether any of its placements is.

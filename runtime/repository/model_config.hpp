@@ -71,7 +71,7 @@ struct model_config {
   std::vector<tensor_config> outputs;
   std::string model_file = "model.onnx";
   std::optional<dynamic_batching_config> dynamic_batching;
-  std::optional<ensemble_config> ensemble; ///< other models instead of a file
+  std::optional<ensemble_config> ensemble;  ///< other models instead of a file
   std::optional<sequence_config> sequences; ///< of a stateful model; not both
   std::vector<instance_group> instance_groups;
   version_policy versions;

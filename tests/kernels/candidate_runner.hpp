@@ -62,8 +62,8 @@ private:
 };
 
 /// Fails the test unless every candidate that takes the case agrees with the reference kernel, and
-/// at least one whose name begins with `expected` does (oneDNN's on x86-64 only). `tolerance` is relative to the largest
-/// value, and absolute below 1.
+/// at least one whose name begins with `expected` does (oneDNN's on x86-64 only). `tolerance` is
+/// relative to the largest value, and absolute below 1.
 void check_candidates(const kernel_case& node, std::string_view expected, float tolerance = 2e-5F);
 
 } // namespace troupe::tests

@@ -22,6 +22,7 @@ void random_world::check_order() {
   if (!spec_.policy.preserve_ordering || spec_.sequences)
     return;
   note("-- order");
+  composed_ = false; // a request through a pipeline lines up when its step comes
   for (const auto& list : lists_)
     list->run_values.clear();
   const auto before = asked_.size();
@@ -49,6 +50,7 @@ void random_world::check_waiting() {
       || spec_.sequences)
     return;
   note("-- waiting");
+  composed_ = false;
   constexpr auto step = 10ms;
   const auto begin = clock->now();
   ask(true, 1, 1); // keeps the device busy while the others line up
