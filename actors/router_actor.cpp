@@ -125,6 +125,20 @@ const placed& router_state::place(const job::impl& asked) const {
   return *standing[placement::earliest(loads, asked.key.hash(), asked.rows, shared_->clock->now())];
 }
 
+// Steps that come from now on are of the sequence that begins, and of no other of its name.
+void router_state::forget_in_other_versions(const job::impl& asked) const {
+  auto forget = [&](const model_ptr& one) {
+    if (one && one != asked.model && one->homes)
+      one->homes->forget(asked.step->id);
+  };
+  if (const auto at = routes_.find(asked.model->name); at != routes_.end())
+    for (const auto& one : at->second.routes->versions)
+      forget(one);
+  if (const auto at = former_.find(asked.model->name); at != former_.end())
+    for (const auto& one : at->second)
+      forget(one.lock());
+}
+
 bool router_state::stands(const placed& one) const {
   return one.fit() && shared_->stages->holds(one.entry);
 }
@@ -143,6 +157,7 @@ result<void> router_state::place_step(job::impl& asked) const {
   const auto before = asked.model->homes->find(asked.step->id);
   const auto stays =
       before && stands(placements[before->placement]) && placements[before->placement].load->up();
+  forget_in_other_versions(asked);
   asked.where = stays ? &placements[before->placement] : &place(asked);
   enter_sequence(asked, static_cast<std::size_t>(asked.where - placements.data()));
   return {};

@@ -40,6 +40,7 @@ private:
   [[nodiscard]] model_ptr version_of_sequence(const inference_request& request) const;
   [[nodiscard]] const placed& place(const job::impl& asked) const;
   [[nodiscard]] result<void> place_step(job::impl& asked) const;
+  void forget_in_other_versions(const job::impl& asked) const;
   [[nodiscard]] bool stands(const placed& one) const;
   void publish(const routes_ptr& served);
   void retire(const model_name& gone);

@@ -18,6 +18,15 @@ std::optional<homes::home> homes::find(const sequence_id& id) const {
   return at == live_.end() ? std::nullopt : std::optional{at->second};
 }
 
+void homes::forget(const sequence_id& id) {
+  std::lock_guard lock(mutex_);
+  const auto at = live_.find(id);
+  if (at == live_.end())
+    return;
+  --at_[at->second.placement];
+  live_.erase(at);
+}
+
 std::size_t homes::size() const {
   std::lock_guard lock(mutex_);
   return live_.size();

@@ -49,6 +49,8 @@ public:
   /// A sequence begins on a placement. One that had its id is not found any more.
   [[nodiscard]] std::pair<home, hold> enter(const sequence_id& id, std::size_t placement);
   [[nodiscard]] std::optional<home> find(const sequence_id& id) const;
+  /// Another sequence has this id now: the one here is not found any more.
+  void forget(const sequence_id& id);
   [[nodiscard]] std::size_t size() const;
   /// Those on one placement.
   [[nodiscard]] std::size_t size_at(std::size_t placement) const;

@@ -294,6 +294,19 @@ BOOST_AUTO_TEST_CASE(lets_sequences_finish_on_a_version_that_is_replaced) {
   BOOST_TEST(device->held_bytes() == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(forgets_a_sequence_of_a_former_version_whose_id_another_has) {
+  start_sums();
+  step("a1", 1, 1, first);
+  work_once();
+  spec.versions = {"2"};
+  load_sums();
+  step("b1", 1, 10, first | last);
+  work_once();
+  BOOST_TEST(answers.at("b1")->model_version == "2");
+  step("a2", 1, 1);
+  BOOST_TEST(outcome("a2") == "FAILED_PRECONDITION");
+}
+
 BOOST_AUTO_TEST_CASE(begins_anew_behind_the_steps_of_a_sequence_of_the_same_id) {
   start_sums();
   step("a1", 1, 1, first);

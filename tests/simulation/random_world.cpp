@@ -347,7 +347,8 @@ void random_world::check_sums() {
       continue;
     *sum += one.value;
     const auto& y = at->second->outputs.at(0).value;
-    BOOST_TEST(elements_of<float>(y.data)[0] == *sum, one.name << " got another sum");
+    const auto got = elements_of<float>(y.data)[0];
+    BOOST_TEST(got == *sum, one.name << " got the sum " << got << " instead of " << *sum);
   }
 }
 
