@@ -63,8 +63,9 @@ result<void> compiler::connect_inputs(plan_step& made, const step_definition& st
                                       const signature& io) {
   std::set<std::string> given;
   for (const auto& input : step.inputs) {
-    const auto port = std::find_if(io.inputs.begin(), io.inputs.end(),
-                                   [&](const auto& one) { return one.name == input.port; });
+    const auto port = std::find_if(io.inputs.begin(), io.inputs.end(), [&](const auto& one) {
+      return one.name == input.port && !one.internal;
+    });
     if (port == io.inputs.end())
       return wrong_in(step.name, "model {} has no input \"{}\"", step.model, input.port);
     if (!given.insert(input.port).second)
@@ -76,7 +77,7 @@ result<void> compiler::connect_inputs(plan_step& made, const step_definition& st
                            std::ranges::count(step.each_row_of, input.tensor) > 0, port->optional});
   }
   for (const auto& port : io.inputs)
-    if (!port.optional && !given.contains(port.name))
+    if (!port.optional && !port.internal && !given.contains(port.name))
       return wrong_in(step.name, "model {} takes an input \"{}\", which is not given", step.model,
                       port.name);
   for (const auto& tensor : step.each_row_of)
@@ -93,7 +94,7 @@ result<void> compiler::connect_outputs(plan_step& made, const step_definition& s
     return wrong_in(step.name, "outputs: expected at least one");
   for (const auto& output : step.outputs) {
     if (std::none_of(io.outputs.begin(), io.outputs.end(),
-                     [&](const auto& one) { return one.name == output.port; }))
+                     [&](const auto& one) { return one.name == output.port && !one.internal; }))
       return wrong_in(step.name, "model {} has no output \"{}\"", step.model, output.port);
     if (!given.insert(output.port).second)
       return wrong_in(step.name, "output \"{}\" is given twice", output.port);

@@ -131,6 +131,18 @@ BOOST_AUTO_TEST_CASE(is_refused_for_types_and_sizes_that_do_not_meet) {
       == "p.toml: step \"each\": output \"y\" has no axis along which calls could be joined");
 }
 
+BOOST_AUTO_TEST_CASE(leaves_the_servers_own_tensors_of_a_stateful_model_to_it) {
+  plan_of("inputs = [\"image\"]\noutputs = [\"y\"]\n"
+          + step("add", "sum", "inputs = { x = \"image\" }\noutputs = [\"y\"]"));
+  BOOST_TEST(refusal("inputs = [\"image\"]\noutputs = [\"y\"]\n"
+                     + step("add", "sum",
+                            "inputs = { x = \"image\", START = \"image\" }\noutputs = [\"y\"]"))
+             == "p.toml: step \"add\": model sum has no input \"START\"");
+  BOOST_TEST(refusal("inputs = [\"image\"]\noutputs = [\"state\"]\n"
+                     + step("add", "sum", "inputs = { x = \"image\" }\noutputs = [\"state\"]"))
+             == "p.toml: step \"add\": model sum has no output \"state\"");
+}
+
 BOOST_AUTO_TEST_CASE(is_refused_for_inputs_left_out_and_tensors_that_nobody_takes) {
   BOOST_TEST(refusal("inputs = []\noutputs = [\"boxes\"]\n"
                      + step("find", "detect", "outputs = [\"boxes\"]"))

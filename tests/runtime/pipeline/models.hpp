@@ -21,8 +21,16 @@ inline tensor_signature port(std::string name, dtype type, std::vector<std::int6
   return made;
 }
 
+/// Of the server's own: nobody else gives or takes it.
+inline tensor_signature internal_port(std::string name, dtype type,
+                                      std::vector<std::int64_t> dims) {
+  auto made = port(std::move(name), type, std::move(dims));
+  made.internal = true;
+  return made;
+}
+
 /// detect: an image to boxes, scores and whether there is anything; read: boxes to text; shout:
-/// text to text.
+/// text to text; sum: a stateful model.
 inline result<signature> models(const std::string& model, const std::string& version) {
   using enum dtype;
   static const std::map<std::string, signature> known{
@@ -33,6 +41,10 @@ inline result<signature> models(const std::string& model, const std::string& ver
       {"read", {{port("crop", float32, {-1, 4})}, {port("text", string, {-1})}, 8}},
       {"whole", {{port("x", float32, {-1, 3})}, {port("text", string, {-1})}, 8}},
       {"shout", {{port("in", string, {-1})}, {port("out", string, {-1})}, 0}},
+      {"sum",
+       {{port("x", float32, {-1, 3}), internal_port("START", boolean, {-1, 1})},
+        {port("y", float32, {-1, 3}), internal_port("state", float32, {-1, 3})},
+        8}},
       {"one_row", {{port("x", float32, {1, 3})}, {port("y", float32, {1, 3})}, 0}},
       {"total", {{port("x", float32, {-1, 3})}, {port("y", float64, {})}, 0}},
   };
