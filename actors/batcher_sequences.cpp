@@ -58,6 +58,8 @@ void batcher_state::follow_sequences() {
   }
   if (next)
     wake_at(*next);
+  if (sequences_->empty())
+    leave_if_done();
 }
 
 // Once for each sequence, from the same books as the blocks of batches: now or not at all, since

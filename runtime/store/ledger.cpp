@@ -89,14 +89,18 @@ void ledger::forget(std::uint64_t waiter) {
 result<std::shared_ptr<reservation>> ledger::reserve(std::size_t bytes,
                                                      std::function<void()> released) {
   // States of sequences stay; what works on them is to find room again.
-  const auto lasting = reserved_ + for_long_ + (for_long_ > 0 ? largest_ : 0) + bytes;
-  if (lasting > limits_.budget_bytes || !make_room(bytes)) {
+  const auto lasting = [&] {
+    return reserved_ + for_long_ + (for_long_ > 0 ? largest_ : 0) + bytes;
+  };
+  if (lasting() > limits_.budget_bytes)
+    strike_out_lost();
+  if (lasting() > limits_.budget_bytes || !make_room(bytes)) {
     constexpr std::uint32_t again_in_ms = 20;
     error why{errc::resource_exhausted,
               fmt::format("device memory: {} bytes of weights are to be loaded, the budget is {} "
                           "bytes of which {} hold weights and {} are at work",
                           bytes, limits_.budget_bytes, reserved_, leased_)};
-    if (lasting <= limits_.budget_bytes)
+    if (lasting() <= limits_.budget_bytes)
       why.retry_after_ms = again_in_ms;
     return tl::unexpected<error>{std::move(why)};
   }

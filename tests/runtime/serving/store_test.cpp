@@ -53,6 +53,13 @@ BOOST_AUTO_TEST_CASE(who_finds_no_room_waits_and_is_served_in_order) {
   BOOST_TEST(of.leased_bytes() == 2 * page);
 }
 
+BOOST_AUTO_TEST_CASE(weights_that_are_gone_without_a_word_make_room_for_others) {
+  auto held = *of.reserve(4 * page);
+  BOOST_TEST((of.reserve(page).error().code == errc::resource_exhausted));
+  held = nullptr;
+  BOOST_TEST(of.reserve(4 * page).has_value());
+}
+
 BOOST_AUTO_TEST_CASE(what_is_kept_for_long_leaves_room_for_what_comes_and_goes) {
   auto batch = *of.lease(1, 2 * page, start);
   std::vector<std::shared_ptr<buffer>> kept{*of.lease_for_long(100), *of.lease_for_long(100)};
