@@ -1,13 +1,10 @@
 #include "actors/device_actor.hpp"
 
-#include "actors/answer_once.hpp"
 #include "actors/capturing.hpp"
 #include "actors/deliver.hpp"
 #include "actors/hand_on.hpp"
-#include "runtime/batching/buckets.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <new>
 #include <stdexcept>
 
@@ -16,36 +13,6 @@ namespace troupe::actors {
 namespace {
 
 constexpr std::size_t max_resting_runs = 64;
-// Handing over to the stream's thread and back costs about as much on a machine that is idle.
-constexpr std::chrono::microseconds worth_a_thread{30};
-// Times what a batch is expected to take that a device is given for it; where nothing is known yet,
-// times the least.
-constexpr int patience = 10;
-
-std::vector<shape> dims_for(const batch& of, std::int64_t bucket) {
-  const auto& first = *of.jobs.front();
-  auto dims = first.run_dims;
-  if (dims.empty())
-    for (const auto& input : first.request.inputs)
-      dims.push_back(input.value.dims);
-  if (bucket > 0)
-    for (auto& one : dims)
-      one[0] = bucket;
-  return dims;
-}
-
-// The sizes for which programs of this model are ready, ascending.
-std::vector<std::int64_t> planned_buckets(const batch& of, std::int64_t wanted) {
-  std::vector<std::int64_t> found;
-  for (std::int64_t size = 1; size <= of.model->io.max_batch_size; size *= 2)
-    if (size != wanted && of.where->runs->find(dims_for(of, size)))
-      found.push_back(size);
-  return found;
-}
-
-failure as_failure(const result<void>& outcome) {
-  return {outcome ? std::nullopt : std::optional{outcome.error()}};
-}
 
 } // namespace
 
@@ -118,8 +85,7 @@ void device_state::release(const batch& what, duration took) {
 }
 
 // What one batch throws ends that batch: the device has others.
-template <class Work>
-void device_state::attempt(const batch_ptr& next, Work work) {
+void device_state::attempt(const batch_ptr& next, const std::function<void()>& work) {
   try {
     work();
   } catch (const std::bad_alloc&) {
@@ -127,89 +93,6 @@ void device_state::attempt(const batch_ptr& next, Work work) {
   } catch (const std::exception& thrown) {
     spdlog::error("device {}: {}", setup_.on->properties().name, thrown.what());
     finish(*next, error{errc::internal, thrown.what()});
-  }
-}
-
-void device_state::start(const batch_ptr& next) {
-  if (std::all_of(next->jobs.begin(), next->jobs.end(), [](auto& one) { return one->over(); })) {
-    for (const auto& one : next->jobs)
-      one->fail_with(errc::cancelled, "the request was cancelled");
-    // A state that did not advance is not to be taken for one that did.
-    return finish(*next, next->model->settings.sequences
-                             ? std::optional{error{errc::cancelled, "the request was cancelled"}}
-                             : std::nullopt);
-  }
-  const auto& runs = *next->where->runs;
-  if (next->model->io.max_batch_size <= 0) {
-    auto dims = dims_for(*next, 0);
-    auto program = runs.find(dims);
-    return program ? run_planned(next, std::move(program), 0)
-                   : park(next, std::move(dims), next->where->runs);
-  }
-  const auto wanted = std::max(runs.bucket_for(next->rows), std::int64_t{1});
-  auto dims = dims_for(*next, wanted);
-  if (auto program = runs.find(dims))
-    return run_planned(next, std::move(program), wanted);
-  const auto choice = batching::choose_bucket(next->rows, wanted, planned_buckets(*next, wanted),
-                                              next->where->load->profile(), planning_time_);
-  if (choice.how == batching::bucket_choice::way::wait)
-    return park(next, std::move(dims), next->where->runs);
-  // The nearest size serves while the wanted one is made for those who come later.
-  park(nullptr, std::move(dims), next->where->runs);
-  if (auto program = runs.find(dims_for(*next, choice.bucket)))
-    return run_planned(next, std::move(program), choice.bucket);
-  park(next, dims_for(*next, wanted), next->where->runs);
-}
-
-// The order of a plan goes out once, however many batches wait for it.
-void device_state::park(batch_ptr next, std::vector<shape> dims,
-                        const std::shared_ptr<placement::executable>& of) {
-  for (auto& [number, order] : planning_) {
-    if (order.of == of && order.dims == dims) {
-      if (next)
-        order.batches.push_back(std::move(next));
-      return;
-    }
-  }
-  const auto number = shared_->fresh_number();
-  auto order = std::make_shared<plan_order>();
-  order->of = of;
-  order->dims = dims;
-  // The order may be lost with its storage, which is as good as a plan that could not be made.
-  order->done = answer_once<made_plan>(
-      [shared = shared_, to = setup_.id, number](const result<made_plan>& made) {
-        tell<device_actor>(*shared, to, planned_atom_v, number, made ? made->took.count() : 0,
-                           made ? made->program : program_ptr{},
-                           failure{made ? std::nullopt : std::optional{made.error()}});
-      },
-      "whoever made the plan ended");
-  auto& entry = planning_[number];
-  entry = {of, std::move(dims), {}};
-  if (next)
-    entry.batches.push_back(std::move(next));
-  const auto& storages = shared_->storages;
-  if (!tell<storage_actor>(*shared_, storages[number % storages.size()], plan_atom_v,
-                           plan_order_ptr{order}))
-    planned(number, 0, {}, {error{errc::unavailable, "nobody makes plans at the moment", 100}});
-}
-
-void device_state::planned(std::uint64_t number, std::int64_t took, const program_ptr& program,
-                           const failure& outcome) {
-  const auto entry = planning_.extract(number);
-  if (entry.empty())
-    return;
-  // A new plan may have driven old ones out of their cache.
-  std::erase_if(runs_, [](const auto& one) { return !one.second.of->caches(*one.first); });
-  if (!outcome.what)
-    planning_time_ += (duration{took} - planning_time_) / 4;
-  for (const auto& next : entry.mapped().batches) {
-    if (outcome.what)
-      finish(*next, outcome.what);
-    else
-      attempt(next, [&] {
-        run_planned(next, program,
-                    next->model->io.max_batch_size > 0 ? entry.mapped().dims[0][0] : 0);
-      });
   }
 }
 
@@ -253,78 +136,6 @@ void device_state::ask_for_memory() {
     if (work->device_bytes() > 0 && !work->has_lease())
       tell<memory_actor>(*shared_, setup_.memory, lease_atom_v, ticket,
                          static_cast<std::uint64_t>(work->device_bytes()));
-}
-
-void device_state::submit(std::uint64_t ticket, const work_ptr& work) {
-  auto issue = [work, clock = shared_->clock](stream& on) -> result<void> {
-    work->started = clock->now();
-    try {
-      return work->issue(on);
-    } catch (const std::exception& thrown) {
-      return fail(errc::internal, "{}", thrown.what());
-    }
-  };
-  const auto& load = *work->of()->where->load;
-  const auto least = setup_.signs.silence;
-  watch(ticket, load.measured() ? std::max(
-                    least, patience * load.estimated_run(work->of()->shape, work->rows_run()))
-                                : patience * least);
-  if (auto* here = stream_here_for(*work)) {
-    result<void> outcome = fail(errc::internal, "the device lost its work");
-    here->submit(std::ref(issue), [&](result<void> ended) { outcome = std::move(ended); });
-    work->ended = shared_->clock->now();
-    caf::anon_send(self_, done_atom_v, ticket, as_failure(outcome));
-    return;
-  }
-  auto done = answer_once<void>(
-      [work, shared = shared_, to = setup_.id, ticket](const result<void>& outcome) {
-        work->ended = shared->clock->now();
-        tell<device_actor>(*shared, to, done_atom_v, ticket, as_failure(outcome));
-      },
-      "the device lost its work");
-  stream_->submit(std::move(issue), std::move(done));
-}
-
-void device_state::watch(std::uint64_t ticket, duration limit) {
-  if (setup_.signs.pulse->began(ticket, limit, shared_->clock->now()))
-    tell<watchdog_actor>(*shared_, shared_->watchdog, up_atom_v);
-}
-
-// A device that was unfit shows with work of nothing that its stream moves.
-void device_state::probe() {
-  if (setup_.signs.health->fit() || probe_ != 0)
-    return;
-  probe_ = shared_->fresh_number();
-  watch(probe_, setup_.signs.silence);
-  stream_->submit([](stream&) -> result<void> { return {}; },
-                  answer_once<void>(
-                      [shared = shared_, to = setup_.id, ticket = probe_](const auto& outcome) {
-                        tell<device_actor>(*shared, to, done_atom_v, ticket, as_failure(outcome));
-                      },
-                      "the device lost its work"));
-}
-
-void device_state::probed(const failure& outcome) {
-  probe_ = 0;
-  if (outcome.what)
-    throw std::runtime_error(to_string(*outcome.what));
-  setup_.signs.health->passed_probe();
-  tell<supervisor_actor>(*shared_, shared_->supervisor, up_atom_v, setup_.id);
-}
-
-// What is short and alone runs here; null for the rest.
-stream* device_state::stream_here_for(const device_work& work) {
-  const auto& what = *work.of();
-  if (!setup_.on->properties().computes_where_called || running_.size() > 1
-      || what.where->load->estimated_run(what.shape, work.rows_run()) > worth_a_thread)
-    return nullptr;
-  if (!inline_stream_) {
-    auto opened = setup_.on->open_stream(stream_mode::inline_);
-    if (!opened)
-      return nullptr;
-    inline_stream_ = std::move(*opened);
-  }
-  return inline_stream_.get();
 }
 
 void device_state::done(std::uint64_t ticket, const failure& outcome) {

@@ -8,6 +8,7 @@
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
+#include <functional>
 #include <map>
 #include <unordered_map>
 #include <vector>
@@ -55,18 +56,10 @@ private:
   using work_ptr = std::shared_ptr<device_work>;
 
   void advance();
-  template <class Work>
-  void attempt(const batch_ptr& next, Work work);
-  void start(const batch_ptr& next);
+  void attempt(const batch_ptr& next, const std::function<void()>& work);
   void run_planned(const batch_ptr& next, program_ptr program, std::int64_t bucket);
-  void park(batch_ptr next, std::vector<shape> dims,
-            const std::shared_ptr<placement::executable>& of);
-  void planned(std::uint64_t number, std::int64_t took, const program_ptr& program,
-               const failure& outcome);
   void granted(std::uint64_t ticket, const lease_ptr& block, const failure& outcome);
   void ask_for_memory();
-  void submit(std::uint64_t ticket, const work_ptr& work);
-  [[nodiscard]] stream* stream_here_for(const device_work& work);
   void done(std::uint64_t ticket, const failure& outcome);
   void rest(device_work& work);
   [[nodiscard]] bool may_run(const batch& next);
@@ -75,9 +68,20 @@ private:
   void report(const batch& what, std::optional<error> failed, duration took = {});
   void yield(bool all);
   lease_ptr kept(std::size_t bytes);
+
+  // Plans (device_plans.cpp).
+  void start(const batch_ptr& next);
+  void park(batch_ptr next, std::vector<shape> dims,
+            const std::shared_ptr<placement::executable>& of);
+  void planned(std::uint64_t number, std::int64_t took, const program_ptr& program,
+               const failure& outcome);
+
+  // Streams (device_streams.cpp).
+  void submit(std::uint64_t ticket, const work_ptr& work);
   void watch(std::uint64_t ticket, duration limit);
   void probe();
   void probed(const failure& outcome);
+  [[nodiscard]] stream* stream_here_for(duration expected);
 
   device_actor::pointer self_;
   commons_ptr shared_;
