@@ -127,16 +127,9 @@ const placed& router_state::place(const job::impl& asked) const {
 
 // Steps that come from now on are of the sequence that begins, and of no other of its name.
 void router_state::forget_in_other_versions(const job::impl& asked) const {
-  auto forget = [&](const model_ptr& one) {
-    if (one && one != asked.model && one->homes)
+  for (const auto& one : stateful_versions(asked.model->name))
+    if (one != asked.model)
       one->homes->forget(asked.step->id);
-  };
-  if (const auto at = routes_.find(asked.model->name); at != routes_.end())
-    for (const auto& one : at->second.routes->versions)
-      forget(one);
-  if (const auto at = former_.find(asked.model->name); at != former_.end())
-    for (const auto& one : at->second)
-      forget(one.lock());
 }
 
 bool router_state::stands(const placed& one) const {
@@ -213,21 +206,29 @@ result<model_ptr> router_state::version_for(const inference_request& request) {
 
 model_ptr router_state::version_of_sequence(const inference_request& request) const {
   const auto id = sequence_id_of(request);
-  if (!id || !continues_sequence(request))
+  if (!id || starts_sequence(request))
     return nullptr;
   const auto wanted = wanted_version(request);
-  auto holds = [&](const model_ptr& one) {
-    return one && one->homes && one->homes->find(*id) && (wanted.empty() || wanted == one->version);
-  };
-  if (const auto at = routes_.find(request.model_name); at != routes_.end())
-    for (const auto& one : at->second.routes->versions)
-      if (holds(one))
-        return one;
-  if (const auto at = former_.find(request.model_name); at != former_.end())
-    for (auto one = at->second.rbegin(); one != at->second.rend(); ++one)
-      if (auto model = one->lock(); holds(model))
-        return model;
+  for (auto& one : stateful_versions(request.model_name))
+    if (one->homes->find(*id) && (wanted.empty() || wanted == one->version))
+      return std::move(one);
   return nullptr;
+}
+
+// Those that are served, then those that were, the latest first.
+std::vector<model_ptr> router_state::stateful_versions(const std::string& model) const {
+  std::vector<model_ptr> found;
+  const auto add = [&](model_ptr one) {
+    if (one && one->homes)
+      found.push_back(std::move(one));
+  };
+  if (const auto at = routes_.find(model); at != routes_.end())
+    for (const auto& one : at->second.routes->versions)
+      add(one);
+  if (const auto at = former_.find(model); at != former_.end())
+    for (auto one = at->second.rbegin(); one != at->second.rend(); ++one)
+      add(one->lock());
+  return found;
 }
 
 // Versions whose sequences go on are kept by their batchers, as long as there are any.

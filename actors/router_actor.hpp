@@ -38,6 +38,7 @@ private:
   [[nodiscard]] result<model_ptr> find(const inference_request& request);
   [[nodiscard]] result<model_ptr> version_for(const inference_request& request);
   [[nodiscard]] model_ptr version_of_sequence(const inference_request& request) const;
+  [[nodiscard]] std::vector<model_ptr> stateful_versions(const std::string& model) const;
   [[nodiscard]] const placed& place(const job::impl& asked) const;
   [[nodiscard]] result<void> place_step(job::impl& asked) const;
   void forget_in_other_versions(const job::impl& asked) const;

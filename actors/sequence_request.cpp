@@ -63,10 +63,10 @@ std::optional<sequences::sequence_id> sequence_id_of(const inference_request& as
   return std::nullopt;
 }
 
-bool continues_sequence(const inference_request& asked) {
+bool starts_sequence(const inference_request& asked) {
   const auto* start = find(asked, "sequence_start");
   const auto* said = start ? std::get_if<bool>(start) : nullptr;
-  return sequence_id_of(asked) && !(said && *said);
+  return said && *said;
 }
 
 result<void> read_step(job::impl& asked) {

@@ -15,8 +15,8 @@ namespace troupe::actors {
 /// The id in a request's parameters, if there is one; 0 and "" are none.
 [[nodiscard]] std::optional<sequences::sequence_id> sequence_id_of(const inference_request& asked);
 
-/// Whether the request is a further step of a sequence that has begun.
-[[nodiscard]] bool continues_sequence(const inference_request& asked);
+/// Whether the request says that it is the first step of a sequence.
+[[nodiscard]] bool starts_sequence(const inference_request& asked);
 
 /// Makes the job a step. invalid_argument where the parameters do not say of what.
 [[nodiscard]] result<void> read_step(job::impl& asked);
