@@ -3,6 +3,7 @@
 #include "actors/request_lengths.hpp"
 #include "actors/sequence_request.hpp"
 #include "kernels/tensor/byte_strings.hpp"
+#include "runtime/exec/client_tensors.hpp"
 
 #include <fmt/ranges.h>
 
@@ -119,8 +120,7 @@ result<void> check_outputs(job::impl& asked) {
   asked.postprocess = !model.settings.softmax.empty() || is_padded(asked);
   for (const auto& wanted : asked.request.outputs) {
     const auto& declared = model.io.outputs;
-    if (std::none_of(declared.begin(), declared.end(),
-                     [&](const auto& one) { return one.name == wanted.name && !one.internal; }))
+    if (!find_client_tensor(declared, wanted.name))
       return fail(errc::invalid_argument, "model {}: no output \"{}\"; it gives: {}", model.name,
                   wanted.name, names_of(declared));
     if (const auto at = wanted.parameters.find("classification"); at != wanted.parameters.end()) {
@@ -159,13 +159,11 @@ result<checked_request> check_request(job::impl& asked) {
   std::vector<named_tensor> ordered(model.io.inputs.size());
   std::map<std::string_view, std::int64_t> symbols;
   for (auto& input : inputs) {
-    const auto declared =
-        std::find_if(model.io.inputs.begin(), model.io.inputs.end(),
-                     [&](const auto& one) { return one.name == input.name && !one.internal; });
-    if (declared == model.io.inputs.end())
+    const auto* declared = find_client_tensor(model.io.inputs, input.name);
+    if (!declared)
       return fail(errc::invalid_argument, "model {}: no input \"{}\"; it takes: {}", model.name,
                   input.name, names_of(model.io.inputs));
-    auto& place = ordered[static_cast<std::size_t>(declared - model.io.inputs.begin())];
+    auto& place = ordered[static_cast<std::size_t>(declared - model.io.inputs.data())];
     if (!place.name.empty())
       return fail(errc::invalid_argument, "model {}: input \"{}\" is given twice", model.name,
                   input.name);

@@ -1,5 +1,6 @@
 // Every name of a step becomes a value of the plan or a port of its model.
 
+#include "runtime/exec/client_tensors.hpp"
 #include "runtime/pipeline/compiler.hpp"
 
 #include <fmt/ranges.h>
@@ -63,10 +64,8 @@ result<void> compiler::connect_inputs(plan_step& made, const step_definition& st
                                       const signature& io) {
   std::set<std::string> given;
   for (const auto& input : step.inputs) {
-    const auto port = std::find_if(io.inputs.begin(), io.inputs.end(), [&](const auto& one) {
-      return one.name == input.port && !one.internal;
-    });
-    if (port == io.inputs.end())
+    const auto* port = find_client_tensor(io.inputs, input.port);
+    if (!port)
       return wrong_in(step.name, "model {} has no input \"{}\"", step.model, input.port);
     if (!given.insert(input.port).second)
       return wrong_in(step.name, "input \"{}\" is given twice", input.port);
@@ -93,8 +92,7 @@ result<void> compiler::connect_outputs(plan_step& made, const step_definition& s
   if (step.outputs.empty())
     return wrong_in(step.name, "outputs: expected at least one");
   for (const auto& output : step.outputs) {
-    if (std::none_of(io.outputs.begin(), io.outputs.end(),
-                     [&](const auto& one) { return one.name == output.port && !one.internal; }))
+    if (!find_client_tensor(io.outputs, output.port))
       return wrong_in(step.name, "model {} has no output \"{}\"", step.model, output.port);
     if (!given.insert(output.port).second)
       return wrong_in(step.name, "output \"{}\" is given twice", output.port);
