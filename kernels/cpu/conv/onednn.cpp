@@ -11,16 +11,13 @@ namespace {
 using namespace onednn;
 using primitive_desc = dnnl::convolution_forward::primitive_desc;
 
-// Depthwise convolutions of oneDNN 2.6 on ARM64's SVE, seen with a direction classifier.
-bool answers_wrongly(std::string_view name) {
-  return name == "jit_dw:sve_512";
-}
-
-bool is_fast(const attempted<primitive_desc>& made, bool gemm_too) {
-  if (!made)
-    return false;
-  const std::string_view name = made->impl_info_str();
-  return !is_reference(name) && !answers_wrongly(name) && (gemm_too || !is_gemm(name));
+// Why an implementation is of no use; empty for one that is.
+std::string unusable(std::string_view name, bool gemm_too) {
+  if (name == "jit_dw:sve_512") // of oneDNN 2.6, seen with a direction classifier
+    return fmt::format("{} answers wrongly", name);
+  if (is_reference(name) || (is_gemm(name) && !gemm_too))
+    return fmt::format("oneDNN only has {}", name);
+  return {};
 }
 
 made_kernel make_conv(const kernel_spec& spec, weight_cache& weights, const conv_geometry& conv,
@@ -36,15 +33,13 @@ made_kernel make_conv(const kernel_spec& spec, weight_cache& weights, const conv
     as_pinned.weights = *pinned;
     chosen = attempt([&] { return create_conv(conv, as_pinned, fused->attributes); });
   }
-  if (!is_fast(chosen, gemm_too))
+  if (!chosen || !unusable(chosen->impl_info_str(), gemm_too).empty())
     chosen = attempt([&] { return create_conv(conv, memory, fused->attributes); });
   if (!chosen)
     return tl::unexpected{chosen.error()};
   const std::string name = chosen->impl_info_str();
-  if (answers_wrongly(name))
-    return decline("{} answers wrongly", name);
-  if (!is_fast(chosen, gemm_too))
-    return decline("oneDNN only has {}", name);
+  if (auto reason = unusable(name, gemm_too); !reason.empty())
+    return tl::unexpected{std::move(reason)};
   // oneDNN 2.6 reads a residual at wrong places here (row-major gemm, seen with SSE4.1).
   if (is_gemm(name) && !fused->operands.empty())
     return decline("{} does not add operands of post-ops correctly", name);

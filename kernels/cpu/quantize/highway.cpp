@@ -23,15 +23,20 @@ void for_each_piece(std::int64_t elements, int threads, const Use& use) {
                });
 }
 
+tl::expected<bytes::meaning, std::string> scaling_in_one_layout(const kernel_spec& spec) {
+  auto of = scaling_of(spec);
+  if (of && spec.inputs[0].desc.format != spec.outputs[0].format)
+    return decline("input and output differ in layout");
+  return of;
+}
+
 } // namespace
 
 made_kernel make_highway_quantize_linear(const kernel_spec& spec, weight_cache&) {
   const auto& y = spec.outputs[0];
-  const auto of = scaling_of(spec);
+  const auto of = scaling_in_one_layout(spec);
   if (!of)
     return tl::unexpected{of.error()};
-  if (spec.inputs[0].desc.format != y.format)
-    return decline("input and output differ in layout");
   return make_kernel({.name = "highway", .unread = 6},
                      [of = *of, within = byte_bounds::of_type(y.type), count = y.elements(),
                       threads = spec.threads](const kernel_args& args) {
@@ -44,11 +49,9 @@ made_kernel make_highway_quantize_linear(const kernel_spec& spec, weight_cache&)
 
 made_kernel make_highway_dequantize_linear(const kernel_spec& spec, weight_cache&) {
   const auto& y = spec.outputs[0];
-  const auto of = scaling_of(spec);
+  const auto of = scaling_in_one_layout(spec);
   if (!of)
     return tl::unexpected{of.error()};
-  if (spec.inputs[0].desc.format != y.format)
-    return decline("input and output differ in layout");
   return make_kernel({.name = "highway", .unread = 6}, [of = *of, count = y.elements(),
                                                         threads =
                                                             spec.threads](const kernel_args& args) {
