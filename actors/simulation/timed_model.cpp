@@ -1,5 +1,6 @@
 #include "actors/simulation/timed_model.hpp"
 
+#include "actors/simulation/stand_in.hpp"
 #include "kernels/sim/sim_device.hpp"
 
 #include <algorithm>
@@ -51,21 +52,11 @@ private:
   tensor_desc output_;
 };
 
-class timed_model final : public placement::executable {
+class timed_model final : public stand_in {
 public:
   timed_model(std::shared_ptr<device> on, run_cost cost)
-      : on_(std::move(on)), cost_(std::make_shared<const run_cost>(std::move(cost))) {
-    const tensor_signature x{"x", dtype::uint8, {-1, -1}, {"", ""}, {}, false, {}};
-    auto y = x;
-    y.name = "y";
-    io_ = {{x}, {y}, 0};
-  }
-
-  const signature& io() const noexcept override { return io_; }
-  bool rows_independent() const noexcept override { return true; }
-  std::string why_rows_depend() const override { return {}; }
-  device& on() const noexcept override { return *on_; }
-  std::size_t weight_bytes() const noexcept override { return 0; }
+      : stand_in(std::move(on), x_to_y(dtype::uint8), 0),
+        cost_(std::make_shared<const run_cost>(std::move(cost))) {}
 
   std::shared_ptr<const placement::program> find(std::span<const shape> dims) const override {
     const sizes of{dims[0][0], dims[0][1]};
@@ -78,15 +69,9 @@ public:
     return find(dims);
   }
   bool caches(const placement::program&) const override { return true; }
-  std::int64_t bucket_for(std::int64_t rows) const noexcept override {
-    return static_cast<std::int64_t>(
-        std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(rows, 1))));
-  }
 
 private:
-  std::shared_ptr<device> on_;
   std::shared_ptr<const run_cost> cost_;
-  signature io_;
   mutable std::map<sizes, std::shared_ptr<const placement::program>> programs_;
 };
 

@@ -3,8 +3,8 @@
 // An engine and a device that do nothing until the test says so: a model whose output is its input,
 // and a stream whose work is held back.
 
+#include "actors/simulation/stand_in.hpp"
 #include "kernels/device/device.hpp"
-#include "runtime/placement/executable.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -187,24 +187,16 @@ private:
   std::optional<duration> cost_;
 };
 
-/// Programs are made on demand; buckets are powers of two.
-class identity_executable final : public placement::executable {
+inline constexpr std::size_t fake_weight_bytes = 4096;
+
+/// Programs are made on demand.
+class identity_executable final : public actors::simulation::stand_in {
 public:
   /// `cost`: of every run, instead of the fixture's.
   identity_executable(std::shared_ptr<fake_device> on, std::shared_ptr<work_list> to,
                       std::optional<duration> cost = {})
-      : on_(std::move(on)), to_(std::move(to)), cost_(cost) {
-    tensor_signature x{"x", dtype::float32, {-1, -1}, {"", ""}, {}, false, {}};
-    auto y = x;
-    y.name = "y";
-    io_ = {{x}, {y}, 0};
-  }
-
-  const signature& io() const noexcept override { return io_; }
-  bool rows_independent() const noexcept override { return true; }
-  std::string why_rows_depend() const override { return {}; }
-  device& on() const noexcept override { return *on_; }
-  std::size_t weight_bytes() const noexcept override { return 4096; }
+      : stand_in(std::move(on), actors::simulation::x_to_y(dtype::float32), fake_weight_bytes),
+        to_(std::move(to)), cost_(cost) {}
 
   std::shared_ptr<const placement::program> find(std::span<const shape> dims) const override {
     const auto at = programs_.find(key(dims));
@@ -224,22 +216,14 @@ public:
   }
   /// As if other plans had driven this one out.
   void forget(std::int64_t rows, std::int64_t columns) { programs_.erase({rows, columns}); }
-  std::int64_t bucket_for(std::int64_t rows) const noexcept override {
-    std::int64_t bucket = 1;
-    while (bucket < rows)
-      bucket *= 2;
-    return bucket;
-  }
 
 private:
   static std::pair<std::int64_t, std::int64_t> key(std::span<const shape> dims) {
     return {dims[0][0], dims[0][1]};
   }
 
-  std::shared_ptr<fake_device> on_;
   std::shared_ptr<work_list> to_;
   std::optional<duration> cost_;
-  signature io_;
   std::map<std::pair<std::int64_t, std::int64_t>, std::shared_ptr<const placement::program>>
       programs_;
 };

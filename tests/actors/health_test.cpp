@@ -12,8 +12,8 @@ const error gone{errc::unavailable, "the device is gone"};
 struct health_fixture : actor_fixture {
   health_fixture() { parts.with.device_silence = 10s; }
 
-  const placement::device_health& health(std::size_t device = 0) {
-    return *shared->signs.at(device).health;
+  const placement::device_health& health(std::size_t index = 0) {
+    return *shared->signs.at(index).health;
   }
   std::string state() {
     std::string found;

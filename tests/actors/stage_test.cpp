@@ -2,6 +2,7 @@
 
 #include "actors/troupe.hpp"
 #include "kernels/tensor/byte_strings.hpp"
+#include "tests/actors/texts.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -17,18 +18,12 @@ stage_signature text_to_text() {
 }
 
 inference_request asking(const std::string& model, const std::string& text) {
-  inference_request request;
-  request.model_name = model;
+  auto request = test::text_request(model, text);
   request.id = "7";
-  request.inputs.push_back({"text", *pack_strings(std::vector{text}), {}});
   return request;
 }
 
-std::string text_of(const response_part& answer) {
-  if (!answer)
-    return to_string(answer.error());
-  return std::string{unpack_strings(answer->outputs.at(0).value)->at(0)};
-}
+using test::text_of;
 
 std::unique_ptr<runtime> started() {
   options with;

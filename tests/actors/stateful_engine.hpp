@@ -65,27 +65,27 @@ private:
   std::vector<tensor_desc> outputs_;
 };
 
-/// Its programs are there from the beginning; buckets are powers of two.
-class sum_executable final : public placement::executable {
+inline signature sum_signature() {
+  const auto named = [](const char* name, dtype type, std::int64_t width) {
+    return tensor_signature{name, type, {-1, width}, {"", ""}, {}, false, {}};
+  };
+  signature io;
+  io.inputs = {named("x", dtype::float32, 2), named("start", dtype::int32, 1),
+               named("sum", dtype::float32, 2)};
+  io.outputs = {named("y", dtype::float32, 2), named("new_sum", dtype::float32, 2)};
+  io.inputs[1].internal = io.inputs[2].internal = io.outputs[1].internal = true;
+  return io;
+}
+
+/// Its programs are there from the beginning.
+class sum_executable final : public actors::simulation::stand_in {
 public:
   sum_executable(std::shared_ptr<fake_device> on, std::shared_ptr<work_list> to)
-      : on_(std::move(on)) {
+      : stand_in(std::move(on), sum_signature(), fake_weight_bytes) {
     for (std::int64_t rows = 1; rows <= 64; rows *= 2)
       programs_[rows] = std::make_shared<sum_program>(rows, to);
-    const auto named = [](const char* name, dtype type, std::int64_t width) {
-      return tensor_signature{name, type, {-1, width}, {"", ""}, {}, false, {}};
-    };
-    io_.inputs = {named("x", dtype::float32, 2), named("start", dtype::int32, 1),
-                  named("sum", dtype::float32, 2)};
-    io_.outputs = {named("y", dtype::float32, 2), named("new_sum", dtype::float32, 2)};
-    io_.inputs[1].internal = io_.inputs[2].internal = io_.outputs[1].internal = true;
   }
 
-  const signature& io() const noexcept override { return io_; }
-  bool rows_independent() const noexcept override { return true; }
-  std::string why_rows_depend() const override { return {}; }
-  device& on() const noexcept override { return *on_; }
-  std::size_t weight_bytes() const noexcept override { return 4096; }
   std::shared_ptr<const placement::program> find(std::span<const shape> dims) const override {
     const auto at = programs_.find(dims[0][0]);
     return at == programs_.end() ? nullptr : at->second;
@@ -94,14 +94,9 @@ public:
     return find(dims);
   }
   bool caches(const placement::program&) const override { return true; }
-  std::int64_t bucket_for(std::int64_t rows) const noexcept override {
-    return programs_.lower_bound(rows)->first;
-  }
 
 private:
-  std::shared_ptr<fake_device> on_;
   std::map<std::int64_t, std::shared_ptr<const placement::program>> programs_;
-  signature io_;
 };
 
 inline std::shared_ptr<const sequences::rules> sum_rules(std::size_t slots, duration max_idle) {

@@ -4,6 +4,7 @@
 #include "actors/asio.hpp"
 #include "actors/awaitable.hpp"
 #include "kernels/tensor/byte_strings.hpp"
+#include "tests/actors/texts.hpp"
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/bind_executor.hpp>
@@ -32,17 +33,10 @@ using namespace troupe;
 namespace {
 
 inference_request asking(const std::string& text) {
-  inference_request request;
-  request.model_name = "echo";
-  request.inputs.push_back({"text", *pack_strings(std::vector{text}), {}});
-  return request;
+  return test::text_request("echo", text);
 }
 
-std::string text_of(const response_part& answer) {
-  if (!answer)
-    return to_string(answer.error());
-  return std::string{unpack_strings(answer->outputs.at(0).value)->at(0)};
-}
+using test::text_of;
 
 /// Answers what it was asked; keeps what says "wait".
 struct echo : stage {

@@ -1,8 +1,8 @@
 // Attention as exporters write it: the graph before and after in outline, and equal results.
 
-#include "kernels/cpu/cpu_device.hpp"
 #include "runtime/graph/row_flow.hpp"
 #include "runtime/passes/pass_gate.hpp"
+#include "tests/runtime/passes/cpu_device.hpp"
 #include "tests/runtime/support/graph_kit.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -17,12 +17,6 @@ using graph::value_id;
 namespace {
 
 constexpr std::int64_t batch = 2, heads = 3, queries = 29, keys = 37, size = 10, value_size = 18;
-
-device& cpu_device() {
-  static const auto made = cpu::make_cpu_device({.threads = 2});
-  BOOST_REQUIRE(made.has_value());
-  return **made;
-}
 
 constant_ptr truths(shape dims, const std::vector<std::uint8_t>& content) {
   return std::make_shared<const tensor>(
@@ -80,16 +74,16 @@ struct attention_case {
   std::string optimised(std::vector<std::string> off = {}) {
     if (kit.made.outputs.empty())
       kit.output(kit.made.nodes.back().outputs.front());
-    const auto before = interpret(kit.made, inputs, cpu_device());
+    const auto before = interpret(kit.made, inputs, cpu_device(2));
     if (!before)
       return to_string(before.error());
     const bool rows = graph::rows_independent(kit.made).independent;
     const auto reports = passes::run_passes(
-        kit.made, {.disabled = std::move(off), .on = &cpu_device(), .verify = true});
+        kit.made, {.disabled = std::move(off), .on = &cpu_device(2), .verify = true});
     if (!reports)
       return to_string(reports.error());
     BOOST_TEST(graph::rows_independent(kit.made).independent == rows);
-    const auto after = interpret(kit.made, inputs, cpu_device());
+    const auto after = interpret(kit.made, inputs, cpu_device(2));
     if (!after)
       return to_string(after.error());
     for (std::size_t i = 0; i < before->size(); ++i)

@@ -1,9 +1,9 @@
 // Each rewrite: the graph before and after in outline, and equal results on the same input.
 
-#include "kernels/cpu/cpu_device.hpp"
 #include "kernels/cpu/quantized_kernels.hpp"
 #include "runtime/graph/row_flow.hpp"
 #include "runtime/passes/pass_gate.hpp"
+#include "tests/runtime/passes/cpu_device.hpp"
 #include "tests/runtime/support/graph_kit.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -14,12 +14,6 @@ using namespace troupe;
 using namespace troupe::test;
 
 namespace {
-
-device& cpu_device() {
-  static const auto made = cpu::make_cpu_device({.threads = 1});
-  BOOST_REQUIRE(made.has_value());
-  return **made;
-}
 
 // Inputs for the kit's graph: every symbol stands for 2.
 std::vector<constant_ptr> inputs_of(const graph::graph& of) {

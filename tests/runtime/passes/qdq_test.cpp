@@ -1,10 +1,10 @@
 // What becomes of operators between DequantizeLinear and QuantizeLinear: the graph before and after
 // in outline, and results that differ by one step of the output's scale at most.
 
-#include "kernels/cpu/cpu_device.hpp"
 #include "kernels/cpu/quantized_kernels.hpp"
 #include "kernels/op/byte_bounds.hpp"
 #include "runtime/passes/pass_gate.hpp"
+#include "tests/runtime/passes/cpu_device.hpp"
 #include "tests/runtime/support/graph_kit.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -16,12 +16,6 @@ using namespace troupe;
 using namespace troupe::test;
 
 namespace {
-
-device& cpu_device() {
-  static const auto made = cpu::make_cpu_device({.threads = 1});
-  BOOST_REQUIRE(made.has_value());
-  return **made;
-}
 
 template <class T>
 constant_ptr numbers(dtype type, shape dims, const std::vector<T>& content) {
