@@ -65,6 +65,7 @@ public:
       return propagate(changes);
     if (auto done = graph::infer_all(on_); !done)
       return propagate(done);
+    inferred_ = true;
     if (auto changes = run(always); !changes)
       return propagate(changes);
     for (const auto& next : once)
@@ -133,8 +134,9 @@ private:
     return changes;
   }
 
+  // What inference refuses is the model's fault until the model itself passed it.
   result<void> check() {
-    if (auto good = graph::verify(on_); !good)
+    if (auto good = graph::verify(on_); !good || !inferred_)
       return good;
     return graph::infer_all(on_);
   }
@@ -143,6 +145,7 @@ private:
   const pass_options& options_;
   pass_context context_;
   steady_clock_source clock_;
+  bool inferred_ = false;
   std::vector<pass_report> reports_;
 };
 

@@ -108,3 +108,16 @@ BOOST_AUTO_TEST_CASE(a_graph_that_does_not_infer_is_refused) {
   BOOST_REQUIRE(!reports.has_value());
   BOOST_TEST((reports.error().code == errc::invalid_argument));
 }
+
+BOOST_AUTO_TEST_CASE(what_inference_refuses_is_not_blamed_on_a_pass_before_it) {
+  graph_kit kit;
+  kit.output(kit.node("MatMul", {kit.input("x", {2, 3}), kit.input("y", {4, 5})}));
+  const auto kept = kit.node("Dropout", {kit.input("z", {2})}, {}, 7);
+  auto& dropout = kit.made.nodes.back();
+  dropout.outputs.push_back(kit.made.add_value({.name = "unread", .producer = 1}));
+  kit.output(kept);
+  const auto reports = passes::run_passes(kit.made, {.verify = true});
+  BOOST_REQUIRE(!reports.has_value());
+  BOOST_TEST((reports.error().code == errc::invalid_argument));
+  BOOST_TEST(reports.error().text.find("MatMul") != std::string::npos);
+}
