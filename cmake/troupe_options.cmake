@@ -5,6 +5,7 @@ option(TROUPE_BENCH "Build the programs in bench/" ON)
 option(TROUPE_CHECKS "Register the slow checks (sanitizers, fuzzers, install) as tests" OFF)
 option(TROUPE_FUZZ "Build the fuzzers; takes Clang" OFF)
 set(TROUPE_FUZZ_SECONDS 15 CACHE STRING "How long each fuzzer runs as a test")
+set(TROUPE_FUZZ_SEED 1 CACHE STRING "Where its random numbers start; 0: elsewhere each time")
 set(TROUPE_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize takes them (address,undefined or thread)")
 
 set(CMAKE_CXX_STANDARD 20)
@@ -99,9 +100,11 @@ function(troupe_fuzzer name)
   set(found ${CMAKE_CURRENT_BINARY_DIR}/${name}.found)
   file(MAKE_DIRECTORY ${found})
   cmake_path(ABSOLUTE_PATH arg_CORPUS BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
-  add_test(NAME ${name} COMMAND ${name} -max_total_time=${TROUPE_FUZZ_SECONDS} -timeout=10
+  add_test(NAME ${name} COMMAND ${name} -max_total_time=${TROUPE_FUZZ_SECONDS}
+                                -seed=${TROUPE_FUZZ_SEED} -timeout=10
                                 -rss_limit_mb=2048 -print_final_stats=1 ${found} ${arg_CORPUS})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 300 LABELS fuzz)
+  math(EXPR limit "2 * ${TROUPE_FUZZ_SECONDS} + 120")
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${limit} LABELS fuzz)
   if(NOT TARGET fuzzers)
     add_custom_target(fuzzers)
   endif()

@@ -2,7 +2,9 @@
 # One of the slow checks; ctest runs each of them when TROUPE_CHECKS is on.
 #   scripts/check.sh asan      unit tests under AddressSanitizer and UndefinedBehaviorSanitizer
 #   scripts/check.sh tsan      tests of actors/ and protocol/ under ThreadSanitizer
-#   scripts/check.sh fuzz      every fuzzer for a bounded time
+#   scripts/check.sh fuzz [SECONDS]
+#                              every fuzzer for a short while from a fixed seed; with SECONDS, each
+#                              for that long from another seed every time: that finds what is new
 #   scripts/check.sh install   installs build/, builds every example against it and runs it
 #   scripts/check.sh tidy      clang-tidy on what decides: tensors, plans, batching, placement, codecs
 set -euo pipefail
@@ -30,7 +32,7 @@ tsan() {
 }
 
 fuzz() {
-  quietly cmake --preset fuzz
+  quietly cmake --preset fuzz -DTROUPE_FUZZ_SECONDS="${1:-15}" -DTROUPE_FUZZ_SEED=$(($# == 0))
   build build-fuzz fuzzers
   run_tests build-fuzz -L fuzz
 }
@@ -78,6 +80,6 @@ tidy() {
 }
 
 case ${1:-} in
-  asan | tsan | fuzz | install | tidy) "$1" ;;
-  *) sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+  asan | tsan | fuzz | install | tidy) "$@" ;;
+  *) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
