@@ -12,11 +12,12 @@
 
 namespace troupe {
 
-/// A block of a device's memory. Freed by its destructor.
+/// A block of memory that a device handed out. Freed by its destructor.
 class buffer {
 public:
   virtual ~buffer() = default;
-  /// Address for kernels of the same device; the host may dereference it only if `host_visible`.
+  /// Of the device's memory an address for its own kernels, which the host may dereference only if
+  /// `host_visible`.
   [[nodiscard]] virtual std::byte* data() const noexcept = 0;
   [[nodiscard]] virtual std::size_t size() const noexcept = 0;
 };
@@ -47,7 +48,8 @@ public:
   virtual void submit(issue_fn issue, done_fn done) = 0;
 
   /// Copies between the host and the device or within it, in stream order. Only inside `issue`.
-  /// Asynchronous where the device is: both ranges stay valid until the work is done.
+  /// Asynchronous where the device is: both ranges stay valid until the work is done. A device
+  /// whose memory the host cannot see may refuse host memory that is not of `allocate_host`.
   [[nodiscard]] virtual result<void> copy(std::byte* to, const std::byte* from,
                                           std::size_t bytes) = 0;
 
@@ -83,6 +85,11 @@ public:
 
   /// resource_exhausted when the memory is not there. Blocks.
   [[nodiscard]] virtual result<std::unique_ptr<buffer>> allocate(std::size_t bytes) = 0;
+
+  /// A block of the host's memory, aligned to `tensor_alignment`, that streams copy from and to at
+  /// their best: page-locked where that counts, ordinary memory here. resource_exhausted when there
+  /// is none left. Blocks.
+  [[nodiscard]] virtual result<std::unique_ptr<buffer>> allocate_host(std::size_t bytes);
 
   [[nodiscard]] virtual result<std::unique_ptr<stream>> open_stream(stream_mode mode) = 0;
 

@@ -63,6 +63,18 @@ BOOST_AUTO_TEST_CASE(buffers_are_aligned_and_stay_within_the_budget) {
   BOOST_TEST(on->allocate(1000).has_value());
 }
 
+BOOST_AUTO_TEST_CASE(host_memory_is_aligned_and_no_part_of_the_device) {
+  const auto on = small_cpu(1000);
+  auto beside = on->allocate_host(4000);
+  BOOST_REQUIRE(beside);
+  BOOST_TEST((*beside)->size() == 4000U);
+  BOOST_TEST(reinterpret_cast<std::uintptr_t>((*beside)->data()) % tensor_alignment == 0U);
+  BOOST_TEST(on->allocate(1000).has_value());
+  const auto refused = on->allocate_host(std::numeric_limits<std::size_t>::max());
+  BOOST_REQUIRE(!refused);
+  BOOST_TEST(to_string(refused.error().code) == "RESOURCE_EXHAUSTED");
+}
+
 BOOST_AUTO_TEST_CASE(a_stream_works_in_the_order_of_its_submits) {
   const auto on = small_cpu();
   auto opened = on->open_stream(stream_mode::own_thread);
