@@ -3,6 +3,7 @@
 #include "runtime/pipeline/toml_table.hpp"
 
 #include <array>
+#include <cmath>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -45,6 +46,8 @@ result<condition> read_condition(const toml_table& in, std::string_view key, boo
     auto number = table->number(word);
     if (!number)
       return propagate(std::move(number));
+    if (std::isnan(*number))
+      return table->wrong(fmt::format("{}: no comparison with nan holds", word));
     compared = true;
     made.how = how;
     made.number = *number;

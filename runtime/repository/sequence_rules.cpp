@@ -12,7 +12,7 @@ namespace {
 
 using kind = sequence_config::control::kind;
 
-constexpr std::int64_t max_state_elements = std::int64_t{1} << 28;
+constexpr std::size_t max_state_bytes = std::size_t{1} << 30; // all states of a sequence
 
 result<std::size_t> index_of(const std::vector<tensor_signature>& in, const std::string& name,
                              std::string_view what, const model_folder& of) {
@@ -66,10 +66,12 @@ result<shape> control_dims(const tensor_signature& declared, dtype type, bool ba
   return dims;
 }
 
+// Of at most `room` bytes.
 result<tensor> initial_of(const sequence_config::state& said, dtype type, const shape& dims,
-                          const model_folder& of, const std::string& where) {
-  const auto elements = checked_element_count(
-      std::span<const std::int64_t>{dims.data(), dims.size()}, max_state_elements);
+                          std::size_t room, const model_folder& of, const std::string& where) {
+  const auto elements =
+      checked_element_count(std::span<const std::int64_t>{dims.data(), dims.size()},
+                            static_cast<std::int64_t>(room / size_of(type)));
   if (!elements)
     return fail(errc::invalid_argument, "{}: {}", where, elements.error().text);
   const auto bytes = static_cast<std::size_t>(*elements) * size_of(type);
@@ -161,7 +163,7 @@ result<void> add_state(sequences::rules& into, const sequence_config::state& sai
   auto dims = state_dims(said, from, io.outputs[*output], io.max_batch_size > 0, where);
   if (!dims)
     return propagate(std::move(dims));
-  auto initial = initial_of(said, from.type, *dims, of, where);
+  auto initial = initial_of(said, from.type, *dims, max_state_bytes - into.state_bytes, of, where);
   if (!initial)
     return propagate(std::move(initial));
   const auto bytes = initial->data.size();

@@ -85,6 +85,8 @@ BOOST_AUTO_TEST_CASE(that_is_wrong_is_refused_with_its_line) {
              == "p.toml:3: step \"m\": expected when or unless, there are both");
   BOOST_TEST(refusal(head + "when = { tensor = \"a\", less = 1, greater = 0 }")
              == "p.toml:5: step \"m\": expected one comparison, there are several");
+  BOOST_TEST(refusal(head + "when = { tensor = \"a\", equal = nan }")
+             == "p.toml:5: step \"m\": equal: no comparison with nan holds");
   BOOST_TEST(refusal(head + "when = { tensor = \"a\", near = 1 }")
              == "p.toml:5: step \"m\": unknown key \"near\"");
   BOOST_TEST(refusal(head + "when = { less = 1 }")

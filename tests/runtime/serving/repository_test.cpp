@@ -344,6 +344,24 @@ BOOST_AUTO_TEST_CASE(holds_the_states_that_sequences_begin_with) {
   BOOST_TEST(rules("../config.pbtxt").error().text.find("expected a name") != std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(bounds_the_states_of_a_sequence_together) {
+  const auto free = [](const char* name) {
+    return tensor_signature{name, dtype::float32, {-1}, {""}, {}, false, {}};
+  };
+  auto config = parse_model_config(
+      "sequence_batching { state [ { input_name: \"a\" output_name: \"b\" dims: [ 2 ] }, "
+      "{ input_name: \"c\" output_name: \"d\" dims: [ 268435455 ] } ] }",
+      "config.pbtxt");
+  BOOST_REQUIRE(config);
+  const auto made = configure({"m", path, std::move(*config), {}},
+                              {{free("a"), free("c")}, {free("b"), free("d")}, 0}, "", {});
+  BOOST_REQUIRE(!made);
+  BOOST_TEST(
+      made.error().text
+      == "model m: sequence_batching: state \"c\": shape [268435455] has 268435455 elements: "
+         "at most 268435440 are accepted");
+}
+
 BOOST_AUTO_TEST_CASE(lists_folders_that_hold_a_model) {
   write("b/1/model.onnx", "x");
   write("a/config.pbtxt", "");
