@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Draws what batching_frontier measured, as SVG.
+"""Draws what batching_frontier and batching_models measured, as SVG.
 
-    chart.py POINTS.json CHART.svg [PATTERN]
+    chart.py POINTS.json… CHART.svg [--pattern bursty]
 
 Above: mean latency at the load offered, without an objective, as far as nearly everything is answered.
-Below: answers within the objective at the load offered. One column a device.
+Below: answers within the objective at the load offered. One column a device or model.
 """
 
+import argparse
 import json
 import math
-import sys
 
 STYLE = {  # policy: colour, width, dashes
     "none": ("#888888", 1.6, ""),
@@ -20,6 +20,7 @@ STYLE = {  # policy: colour, width, dashes
     "fixed:128:50": ("#9c755f", 1.6, ""),
     "auto": ("#d62728", 3.0, ""),
 }
+OTHERS = ["#76b7b2", "#edc948", "#ff9da7", "#bab0ac"]  # policies that STYLE does not know, in turn
 WIDTH, HEIGHT, LEFT, TOP, GAP_X, GAP_Y = 440, 270, 80, 96, 100, 96
 
 
@@ -60,8 +61,8 @@ class Panel:
         yield (f'<text transform="translate({self.left - 54} {middle}) rotate(-90)" '
                f'text-anchor="middle">{y_label}</text>')
 
-    def line(self, policy, points):
-        colour, width, dashes = STYLE[policy]
+    def line(self, style, points):
+        colour, width, dashes = style
         path = " ".join(f"{self.x(x):.1f},{self.y(y):.1f}" for x, y in points)
         yield (f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{width}" '
                f'stroke-dasharray="{dashes}" stroke-linejoin="round"/>')
@@ -73,55 +74,78 @@ def percent(value):
     return f"{100 * value:g} %"
 
 
+def styles(points):
+    """Policy: style, for those that were measured; drawn in this order, `auto` above all."""
+    measured = dict.fromkeys(p["policy"] for p in points)
+    strange = [policy for policy in measured if policy not in STYLE]
+    drawn = {policy: (OTHERS[i % len(OTHERS)], 1.6, "") for i, policy in enumerate(strange)}
+    return drawn | {policy: style for policy, style in STYLE.items() if policy in measured}
+
+
+def decades(values):
+    return (10 ** math.floor(math.log10(min(values))), 10 ** math.ceil(math.log10(max(values))))
+
+
+def ticks(low, high):
+    first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
+    return [10.0**i for i in range(first, last + 1)]
+
+
 def draw(points, pattern):
-    devices = list(dict.fromkeys(p["device"] for p in points))
     points = [p for p in points if p["pattern"] == pattern]
+    devices = list(dict.fromkeys(p["device"] for p in points))
     capacity = {p["device"]: p["rate"] / p["load"] for p in points}
-    width = LEFT + len(devices) * (WIDTH + GAP_X)
+    drawn = styles(points)
+    width = LEFT + max(len(devices), 2) * (WIDTH + GAP_X)
     height = TOP + 2 * (HEIGHT + GAP_Y)
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
         f'height="{height}" font-family="sans-serif" font-size="13">',
         '<rect width="100%" height="100%" fill="#fff"/>',
-        f'<text x="{LEFT}" y="28" font-size="18">Batching policies on a simulated device, {pattern} '
-        f'arrivals</text>',
+        f'<text x="{LEFT}" y="28" font-size="18">Batching policies, {pattern} arrivals</text>',
     ]
     at = LEFT
-    for policy, (colour, thick, dashes) in STYLE.items():
+    for policy, (colour, thick, dashes) in drawn.items():
         out.append(f'<path d="M{at} 50 h26" stroke="{colour}" stroke-width="{thick}" '
                    f'stroke-dasharray="{dashes}"/><text x="{at + 32}" y="54">{policy}</text>')
         at += 58 + 7.5 * len(policy)
     loads = sorted({p["load"] for p in points})
     x_range = (loads[0] * 0.9, loads[-1] * 1.15)
-    x_ticks = [(v, percent(v)) for v in (0.001, 0.01, 0.1, 1, 10)]
+    x_ticks = [(v, percent(v)) for v in ticks(*x_range)]
     for column, device in enumerate(devices):
         left = LEFT + column * (WIDTH + GAP_X)
         of_device = [p for p in points if p["device"] == device]
         slo = max(p["objective_ms"] for p in of_device)
-        upper = Panel(left, TOP, x_range, (1, 1000), True)
+        answered = [p for p in of_device if p["objective_ms"] == 0 and p["in_time"] >= 0.99]
+        y_range = decades([p["mean_ms"] for p in answered])
+        upper = Panel(left, TOP, x_range, y_range, True)
         out += upper.axes(f'{device}: latency, without an SLO', x_ticks,
-                          [(10**i, f"{10**i:g}") for i in range(4)], "mean latency, ms")
+                          [(v, f"{v:g}") for v in ticks(*y_range)], "mean latency, ms")
         lower = Panel(left, TOP + HEIGHT + GAP_Y, x_range, (0, 1.05), False)
         out += lower.axes(f'{device}: answers within an SLO of {slo:g} ms', x_ticks,
                           [(v / 4, percent(v / 4)) for v in range(5)], "in time, share of capacity")
-        for policy in STYLE:
+        for policy, style in drawn.items():
             of_policy = sorted((p for p in of_device if p["policy"] == policy),
                                key=lambda p: p["load"])
-            out += upper.line(policy, [(p["load"], p["mean_ms"]) for p in of_policy
-                                       if p["objective_ms"] == 0 and p["in_time"] >= 0.99])
-            out += lower.line(policy, [(p["load"], p["goodput"] / capacity[device]) for p in of_policy
-                                       if p["objective_ms"] > 0])
+            out += upper.line(style, [(p["load"], p["mean_ms"]) for p in of_policy if p in answered])
+            out += lower.line(style, [(p["load"], p["goodput"] / capacity[device]) for p in of_policy
+                                      if p["objective_ms"] > 0])
     out.append("</svg>")
     return "\n".join(out) + "\n"
 
 
 def main():
-    if len(sys.argv) not in (3, 4):
-        sys.exit(__doc__)
-    with open(sys.argv[1], encoding="utf-8") as file:
-        points = json.load(file)
-    with open(sys.argv[2], "w", encoding="utf-8") as file:
-        file.write(draw(points, sys.argv[3] if len(sys.argv) == 4 else "poisson"))
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("points", nargs="+", metavar="POINTS.json")
+    parser.add_argument("chart", metavar="CHART.svg")
+    parser.add_argument("--pattern", default="poisson", choices=("poisson", "bursty"))
+    arguments = parser.parse_args()
+    points = []
+    for name in arguments.points:
+        with open(name, encoding="utf-8") as file:
+            points += json.load(file)
+    with open(arguments.chart, "w", encoding="utf-8") as file:
+        file.write(draw(points, arguments.pattern))
 
 
 if __name__ == "__main__":

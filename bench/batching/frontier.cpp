@@ -1,6 +1,7 @@
 #include "bench/batching/frontier.hpp"
 
 #include "actors/simulation/policy_name.hpp"
+#include "bench/batching/arrivals.hpp"
 
 #include <algorithm>
 
@@ -13,14 +14,6 @@ namespace simulation = actors::simulation;
 constexpr double requests_wanted = 20000;
 constexpr double shortest_seconds = 4;
 constexpr double longest_seconds = 200;
-
-double seconds(duration of) {
-  return std::chrono::duration<double>(of).count();
-}
-
-duration as_duration(double seconds) {
-  return duration{static_cast<std::int64_t>(seconds * 1e9)};
-}
 
 simulation::scenario scene(const bench_device& on, batching::policy policy, const traffic& with) {
   simulation::scenario made;
@@ -63,17 +56,9 @@ result<point> measure(const bench_device& on, const std::string& pattern, const 
     return propagate(played);
   const auto& of = played->models.front();
   const auto span = seconds(played->span);
-  const auto all = static_cast<double>(std::max<std::uint64_t>(of.asked, 1));
-  made.throughput = static_cast<double>(of.rows) / span;
-  made.goodput = static_cast<double>(of.rows_in_time) / span;
-  made.in_time = static_cast<double>(of.in_time) / all;
-  made.refused = static_cast<double>(of.refused) / all;
-  made.expired = static_cast<double>(of.expired + of.failed) / all;
+  set_outcome(made, of, played->span);
   made.busy = std::min(1.0, seconds(played->devices.front().busy) / span);
   made.rows = of.runs ? static_cast<double>(of.rows) / static_cast<double>(of.runs) : 0;
-  made.mean_ms = seconds(of.mean()) * 1e3;
-  made.p50_ms = seconds(of.quantile(0.5)) * 1e3;
-  made.p99_ms = seconds(of.quantile(0.99)) * 1e3;
   return made;
 }
 

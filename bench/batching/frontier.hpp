@@ -2,11 +2,9 @@
 
 // Which latency at which throughput a batching policy gives on a device of known capacity.
 
-#include "actors/simulation/scenario.hpp"
-#include "bench/batching/arrivals.hpp"
+#include "bench/batching/point.hpp"
 
 #include <string>
-#include <vector>
 
 namespace troupe::bench {
 
@@ -22,27 +20,6 @@ struct bench_device {
   /// Rows a second in batches of that size.
   [[nodiscard]] double capacity(std::int64_t rows) const;
   [[nodiscard]] double capacity() const { return capacity(max_batch); }
-};
-
-/// One point: a policy under one load.
-struct point {
-  std::string device;
-  std::string pattern;
-  std::string policy;
-  double objective_ms = 0; ///< 0: none
-  double load = 0;         ///< of the device's capacity
-  double rate = 0;         ///< requests a second, one row each
-
-  double throughput = 0; ///< answers a second
-  double goodput = 0;    ///< of them within the objective; without one, all
-  double in_time = 0;    ///< share of all requests that are answered within the objective
-  double refused = 0;    ///< share
-  double expired = 0;    ///< share, after they had waited
-  double busy = 0;       ///< share of the time
-  double rows = 0;       ///< of a batch, on average
-  double mean_ms = 0;
-  double p50_ms = 0;
-  double p99_ms = 0;
 };
 
 /// `objective`: 0 or the device's. Requests bring no deadline of their own.

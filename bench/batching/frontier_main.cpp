@@ -4,11 +4,9 @@
 #include "bench/batching/goals.hpp"
 
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 #include <spdlog/spdlog.h>
 
 #include <cstdio>
-#include <fstream>
 
 namespace {
 
@@ -23,33 +21,6 @@ const std::vector<bench_device> devices{
 const std::vector<std::string> policies{"none",      "auto",        "latency",     "throughput",
                                         "fixed:8:5", "fixed:32:20", "fixed:128:50"};
 const std::vector<double> loads{0.001, 0.01, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.8, 0.9, 1, 2, 10};
-
-void print(const point& one) {
-  std::printf("%-6s %-8s %5.0f  %-13s %6.3f %8.1f %8.1f %7.1f%% %7.1f%% %6.1f%% %6.1f %8.2f %8.2f "
-              "%8.2f\n",
-              one.device.c_str(), one.pattern.c_str(), one.objective_ms, one.policy.c_str(),
-              one.load, one.rate, one.goodput, 100 * one.in_time, 100 * one.refused, 100 * one.busy,
-              one.rows, one.mean_ms, one.p50_ms, one.p99_ms);
-}
-
-nlohmann::json as_json(const point& one) {
-  return {{"device", one.device},
-          {"pattern", one.pattern},
-          {"policy", one.policy},
-          {"objective_ms", one.objective_ms},
-          {"load", one.load},
-          {"rate", one.rate},
-          {"throughput", one.throughput},
-          {"goodput", one.goodput},
-          {"in_time", one.in_time},
-          {"refused", one.refused},
-          {"expired", one.expired},
-          {"busy", one.busy},
-          {"rows", one.rows},
-          {"mean_ms", one.mean_ms},
-          {"p50_ms", one.p50_ms},
-          {"p99_ms", one.p99_ms}};
-}
 
 } // namespace
 
@@ -71,8 +42,7 @@ int main(int argc, char** argv) {
 
   std::vector<point> points;
   if (!quiet)
-    std::printf("device pattern    slo  policy          load   rate/s   good/s  in time refused   "
-                "busy   rows  mean ms   p50 ms   p99 ms\n");
+    print_point_head();
   for (const auto& on : devices)
     for (const std::string pattern : {"poisson", "bursty"})
       for (const auto objective : {duration{0}, on.objective})
@@ -90,11 +60,10 @@ int main(int argc, char** argv) {
               print(*one);
             points.push_back(*one);
           }
-  if (!json.empty()) {
-    auto all = nlohmann::json::array();
-    for (const auto& one : points)
-      all.push_back(as_json(one));
-    std::ofstream{json} << all.dump(1) << '\n';
-  }
+  if (!json.empty())
+    if (const auto written = write_json(json, points); !written) {
+      std::fprintf(stderr, "%s\n", written.error().text.c_str());
+      return 2;
+    }
   return report_goals(devices, points) ? 0 : 1;
 }
