@@ -2,6 +2,7 @@
 
 #include "actors/request_lengths.hpp"
 #include "actors/sequence_request.hpp"
+#include "kernels/base/small_vector.hpp"
 #include "kernels/tensor/byte_strings.hpp"
 #include "runtime/exec/client_tensors.hpp"
 
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -139,6 +141,17 @@ result<void> check_outputs(job::impl& asked) {
   return {};
 }
 
+// Each to its place; a place that nobody has is an entry without a name.
+void put_in_order(std::vector<named_tensor>& inputs, std::span<const std::size_t> places,
+                  std::size_t count) {
+  if (inputs.size() == count && std::is_sorted(places.begin(), places.end()))
+    return; // as most clients send them
+  std::vector<named_tensor> ordered(count);
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    ordered[places[i]] = std::move(inputs[i]);
+  inputs = std::move(ordered);
+}
+
 result<void> complete_step(job::impl& asked, bool with_defaults) {
   if (auto ok = read_step(asked); !ok)
     return ok;
@@ -156,15 +169,15 @@ result<checked_request> check_request(job::impl& asked) {
   const auto& model = *asked.model;
   auto& inputs = asked.request.inputs;
   checked_request found;
-  std::vector<named_tensor> ordered(model.io.inputs.size());
+  small_vector<std::size_t, 8> places; // of each input, in the signature
   std::map<std::string_view, std::int64_t> symbols;
   for (auto& input : inputs) {
     const auto* declared = find_client_tensor(model.io.inputs, input.name);
     if (!declared)
       return fail(errc::invalid_argument, "model {}: no input \"{}\"; it takes: {}", model.name,
                   input.name, names_of(model.io.inputs));
-    auto& place = ordered[static_cast<std::size_t>(declared - model.io.inputs.data())];
-    if (!place.name.empty())
+    const auto place = static_cast<std::size_t>(declared - model.io.inputs.data());
+    if (std::find(places.begin(), places.end(), place) != places.end())
       return fail(errc::invalid_argument, "model {}: input \"{}\" is given twice", model.name,
                   input.name);
     if (auto ok = check_payload(model, *declared, input); !ok)
@@ -172,19 +185,19 @@ result<checked_request> check_request(job::impl& asked) {
     if (auto ok = check_dims(model, *declared, input, symbols); !ok)
       return propagate(std::move(ok));
     found.needs_preprocess = found.needs_preprocess || declared->type == dtype::string;
-    place = std::move(input);
+    places.push_back(place);
   }
-  for (std::size_t i = 0; i < ordered.size(); ++i) {
+  put_in_order(inputs, places, model.io.inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
     const auto& declared = model.io.inputs[i];
-    if (!ordered[i].name.empty() || declared.internal)
+    if (!inputs[i].name.empty() || declared.internal)
       continue;
     if (!declared.optional && !is_mask(model, i))
       return fail(errc::invalid_argument, "model {}: input \"{}\" is missing; it takes: {}",
                   model.name, declared.name, names_of(model.io.inputs));
     found.needs_preprocess = true;
-    ordered[i] = {declared.name, tensor{declared.type, {}, {}}, {}};
+    inputs[i] = {declared.name, tensor{declared.type, {}, {}}, {}};
   }
-  inputs = std::move(ordered);
   if (auto ok = count_rows(asked); !ok)
     return propagate(std::move(ok));
   if (auto ok = read_lengths(asked); !ok)

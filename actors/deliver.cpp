@@ -1,13 +1,18 @@
 #include "actors/deliver.hpp"
 
+#include "actors/long_turn.hpp"
 #include "actors/outputs.hpp"
 
 #include <algorithm>
 #include <new>
+#include <optional>
 
 namespace troupe::actors {
 
 namespace {
+
+// Answers that cost less than waking a thread.
+constexpr std::size_t few = 4;
 
 // What was padded in front of the model is cut off behind it.
 result<tensor> cut_back(const job::impl& asked, std::size_t output, tensor value) {
@@ -99,6 +104,10 @@ void answer(job::impl& asked, const batch_results& results, std::int64_t first) 
 } // namespace
 
 void deliver(const batch_results& results) {
+  // Who asks again in an answer need not wait for the answers of the others.
+  std::optional<long_turn> many;
+  if (results.of->jobs.size() > few)
+    many.emplace();
   std::int64_t first = 0;
   for (const auto& asked : results.of->jobs) {
     if (!asked->answered())

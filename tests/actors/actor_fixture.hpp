@@ -8,6 +8,7 @@
 //            preprocess       memory, storage (scheduled)
 
 #include "actors/hand_on.hpp"
+#include "actors/long_turn.hpp"
 #include "actors/simulation/virtual_system.hpp"
 #include "tests/actors/stateful_engine.hpp"
 
@@ -179,6 +180,7 @@ struct actor_fixture {
           BOOST_TEST(final);
           BOOST_TEST(!answers.contains(name), name << " is answered twice");
           answers.emplace(name, std::move(part));
+          answers_in_long_turns += long_turn::open() ? 1 : 0;
         },
         std::make_shared<shared_units>(std::move(*units)), shared->live, clock->now() + deadline);
   }
@@ -245,6 +247,7 @@ struct actor_fixture {
   std::shared_ptr<fake_device> device = std::make_shared<fake_device>(work);
   std::vector<std::shared_ptr<fake_device>> more; ///< devices beside `device`
   std::map<std::string, response_part> answers;
+  int answers_in_long_turns = 0;
   stage_id memory = 0;                   ///< of the first device
   std::map<stage_id, std::string> wired; ///< who is there from the beginning
   system_parts parts;

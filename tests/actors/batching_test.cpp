@@ -64,6 +64,19 @@ BOOST_AUTO_TEST_CASE(what_arrives_while_the_device_works_becomes_one_batch) {
   BOOST_TEST(elements_of<float>(answers.at("c")->outputs[0].value.data)[0] == 3.0f);
 }
 
+BOOST_AUTO_TEST_CASE(who_asks_again_in_one_of_many_answers_need_not_wait_for_the_rest) {
+  start(latency);
+  infer("alone");
+  for (const auto* name : {"a", "b", "c", "d", "e"})
+    infer(name);
+  work_once();
+  BOOST_TEST(outcome("alone") == "ok");
+  BOOST_TEST(answers_in_long_turns == 0);
+  work_once();
+  BOOST_TEST(outcome("e") == "ok");
+  BOOST_TEST(answers_in_long_turns == 5);
+}
+
 BOOST_AUTO_TEST_CASE(a_full_batch_takes_the_second_ticket_and_never_a_third) {
   auto rule = latency;
   rule.max_rows = 2;
