@@ -14,12 +14,4 @@ struct checked_request {
 /// dims as they run, key and postprocess. invalid_argument says what was expected and what came.
 [[nodiscard]] result<checked_request> check_request(job::impl& asked);
 
-/// Fills inputs that were left out with their declared defaults and checks that BYTES are well
-/// formed. After `check_request`.
-[[nodiscard]] result<void> complete_inputs(job::impl& asked);
-
-/// Undoes both, so that the request can be checked against another version. The order of the inputs
-/// stays.
-void restore_inputs(job::impl& asked);
-
 } // namespace troupe::actors

@@ -1,6 +1,6 @@
 #include "actors/hand_on.hpp"
 
-#include "actors/check_request.hpp"
+#include "actors/complete_inputs.hpp"
 
 namespace troupe::actors {
 

@@ -1,6 +1,6 @@
 #include "actors/preprocess_actor.hpp"
 
-#include "actors/check_request.hpp"
+#include "actors/complete_inputs.hpp"
 #include "actors/hand_on.hpp"
 
 namespace troupe::actors {

@@ -49,7 +49,9 @@ bool is_padded(const job::impl& asked) {
   return false;
 }
 
-// What the inputs are padded to, once all of them are there.
+namespace {
+
+// What the inputs are padded to.
 void set_run_dims(job::impl& asked) {
   asked.run_dims.clear();
   if (!is_padded(asked))
@@ -60,6 +62,19 @@ void set_run_dims(job::impl& asked) {
   for (std::size_t i = 0; i < lengths.size(); ++i)
     for (const auto& [index, axis] : lengths[i].inputs)
       asked.run_dims[index][axis] = lengths[i].bucket(asked.lengths[i]);
+}
+
+} // namespace
+
+void set_key(job::impl& asked) {
+  set_run_dims(asked);
+  batching::shape_key key;
+  for (std::size_t i = 0; i < asked.request.inputs.size(); ++i) {
+    const auto& value = asked.request.inputs[i].value;
+    key.add(value.type, asked.run_dims.empty() ? value.dims : asked.run_dims[i],
+            asked.model->io.max_batch_size > 0);
+  }
+  asked.key = std::move(key);
 }
 
 } // namespace troupe::actors

@@ -21,7 +21,8 @@ namespace troupe::actors {
 /// Whether any length is not one that batches are formed for. After `read_lengths`.
 [[nodiscard]] bool is_padded(const job::impl& asked);
 
-/// Sets what the inputs are padded to. Once all of them are there.
-void set_run_dims(job::impl& asked);
+/// Sets what the inputs are padded to and the key of those that may run with it. Once all inputs
+/// are there.
+void set_key(job::impl& asked);
 
 } // namespace troupe::actors

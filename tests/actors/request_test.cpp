@@ -4,6 +4,7 @@
 #include "actors/alarm.hpp"
 #include "actors/backoff.hpp"
 #include "actors/check_request.hpp"
+#include "actors/complete_inputs.hpp"
 #include "actors/outputs.hpp"
 #include "kernels/tensor/byte_strings.hpp"
 
