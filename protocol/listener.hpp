@@ -15,6 +15,9 @@ struct listener_options {
   std::uint16_t port = 0;         ///< 0: the system picks a free one
   int threads = 1;                ///< that move bytes; requests do not occupy them
   std::size_t max_connections = 1024;
+  /// Of answers that clients have not taken, all connections together. Beyond, those that leave
+  /// some are not read from, and cut if they take nothing for a second.
+  std::size_t max_unsent_bytes = std::size_t{1} << 29;
 };
 
 /// One port that speaks one protocol. `start`, `stop_accepting`, `drain` and the destructor are

@@ -51,6 +51,7 @@ struct settings {
   std::size_t deadline_ms = 60'000;
   int io_threads = 1;
   std::size_t max_connections = 1024;
+  std::size_t max_unsent_bytes = protocol::listener_options{}.max_unsent_bytes;
   std::optional<double> idle_timeout;
   double device_silence = 30;
   bool json = false;
@@ -118,6 +119,7 @@ result<addresses> open_listeners(runtime& in, const settings& from) {
   protocol::listener_options http{.host = from.host, .port = from.http_port};
   http.threads = from.io_threads;
   http.max_connections = from.max_connections;
+  http.max_unsent_bytes = from.max_unsent_bytes;
   auto msgpack = http;
   msgpack.port = from.msgpack_port;
   protocol::rest_options rest;
@@ -306,6 +308,11 @@ action add_serve(CLI::App& command) {
       ->capture_default_str();
   command.add_option("--max-connections", from->max_connections, "Connections of each listener")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}))
+      ->capture_default_str();
+  command
+      .add_option("--max-unsent-bytes", from->max_unsent_bytes,
+                  "Answers that the clients of a listener leave untaken, together; beyond, those "
+                  "that take nothing for a second are cut")
       ->capture_default_str();
   command
       .add_option("--idle-timeout", from->idle_timeout,

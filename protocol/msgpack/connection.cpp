@@ -23,7 +23,8 @@ time_point now() noexcept {
 } // namespace
 
 connection::connection(asio::ip::tcp::socket socket, std::shared_ptr<net::gate> gate,
-                       net::membership member, service& behind, const limits& bounds)
+                       net::membership member, service& behind, const limits& bounds,
+                       std::shared_ptr<net::unsent_budget> unsent)
     : member_(std::move(member)), socket_(std::move(socket)), gate_(std::move(gate)),
       service_(behind), bounds_(bounds),
       reader_(
@@ -36,9 +37,9 @@ connection::connection(asio::ip::tcp::socket socket, std::shared_ptr<net::gate> 
             read_deadline_ += bounds_.frame_time_per_mib * static_cast<std::int64_t>(bytes >> 20);
           }),
       writer_(
-          socket_, [this] { write_deadline_ = now() + bounds_.write_time; },
-          [this](const error_code& ec) { on_sent(ec); }),
-      last_active_(now()), event_(socket_.get_executor()), watchdog_(socket_.get_executor()) {}
+          socket_, [this] { last_taken_ = now(); }, [this](const error_code& ec) { on_sent(ec); }),
+      unsent_(std::move(unsent)), last_active_(now()), event_(socket_.get_executor()),
+      watchdog_(socket_.get_executor()) {}
 
 void connection::start() {
   // The task may come when the server is being taken apart: the gate says whether there is still a
@@ -134,21 +135,22 @@ asio::awaitable<void> connection::say_goodbye() {
 }
 
 void connection::send(outgoing_frame frame) {
+  const bool first = writer_.flushed();
   writer_.send(std::move(frame), shared_from_this());
-  if (write_deadline_ == time_point::max()) {
-    write_deadline_ = now() + bounds_.write_time;
+  unsent_.hold(writer_.unsent());
+  if (first) {
+    last_taken_ = now();
     watch();
   }
-  paused_ = paused_ || writer_.unsent() > bounds_.output_bytes;
+  paused_ = paused_ || writer_.unsent() > bounds_.output_bytes || unsent_.crowded();
   event_.cancel();
 }
 
 void connection::on_sent(const error_code& ec) {
-  if (writer_.flushed()) {
-    write_deadline_ = time_point::max();
+  unsent_.hold(writer_.unsent());
+  if (writer_.flushed())
     last_active_ = now();
-  }
-  if (writer_.unsent() <= bounds_.output_bytes / 2)
+  if (writer_.unsent() <= bounds_.output_bytes / 2 && !unsent_.crowded())
     paused_ = false;
   event_.cancel();
   if (ec)
@@ -182,8 +184,16 @@ time_point connection::idle_deadline() const {
   return busy ? time_point::max() : last_active_ + bounds_.idle_time;
 }
 
+time_point connection::write_deadline() const {
+  if (writer_.flushed())
+    return time_point::max();
+  return last_taken_ + (unsent_.crowded() ? bounds_.crowded_write_time : bounds_.write_time);
+}
+
 void connection::watch() {
-  const auto next = std::min({read_deadline_, write_deadline_, idle_deadline()});
+  // While something is unsent, others may crowd us at any time.
+  const auto look = writer_.flushed() ? time_point::max() : now() + bounds_.crowded_write_time;
+  const auto next = std::min({read_deadline_, write_deadline(), look, idle_deadline()});
   if (next == time_point::max() || (watching_ && watchdog_.expiry() <= next))
     return;
   watching_ = true;
@@ -196,7 +206,7 @@ void connection::watch() {
 
 void connection::on_watch() {
   watching_ = false;
-  if (now() >= write_deadline_)
+  if (now() >= write_deadline())
     return close();
   if (now() >= read_deadline_) {
     if (leaving_)

@@ -7,6 +7,7 @@
 #include "protocol/msgpack/dispatcher.hpp"
 #include "protocol/msgpack/frame_writer.hpp"
 #include "protocol/net/tcp_server.hpp"
+#include "protocol/net/unsent.hpp"
 
 #include <boost/asio/awaitable.hpp>
 
@@ -17,7 +18,8 @@ namespace troupe::protocol::rpc {
 class connection final : public net::peer, public std::enable_shared_from_this<connection> {
 public:
   connection(boost::asio::ip::tcp::socket socket, std::shared_ptr<net::gate> gate,
-             net::membership member, service& behind, const limits& bounds);
+             net::membership member, service& behind, const limits& bounds,
+             std::shared_ptr<net::unsent_budget> unsent);
 
   void start() override;
   void drain() override;
@@ -36,6 +38,7 @@ private:
   void on_sent(const boost::system::error_code& ec);
   void leave_if_drained();
   [[nodiscard]] time_point idle_deadline() const;
+  [[nodiscard]] time_point write_deadline() const;
   void stop_reading();
   void watch();
   void on_watch();
@@ -51,6 +54,7 @@ private:
   frame_reader reader_;
 
   frame_writer writer_;
+  net::unsent_share unsent_;
   bool paused_ = false; ///< too much is unsent, and not yet down to half of that
   bool draining_ = false;
   bool leaving_ = false; ///< no more frames are read
@@ -62,7 +66,7 @@ private:
   bool late_ = false; ///< the frame being received took too long
   bool idle_ = false; ///< nothing was asked for too long
   time_point read_deadline_ = time_point::max();
-  time_point write_deadline_ = time_point::max();
+  time_point last_taken_; ///< when the client last took bytes, or was first offered some
 };
 
 } // namespace troupe::protocol::rpc

@@ -19,8 +19,10 @@ struct limits {
   duration frame_time = std::chrono::seconds{10};        ///< from first to last byte of a frame,
   duration frame_time_per_mib = std::chrono::seconds{1}; ///< and so much more per MiB of payload
   duration write_time = std::chrono::seconds{60};        ///< without the client taking a byte
-  duration idle_time = std::chrono::seconds{600};        ///< with nothing under way; 0: for ever
-  duration linger_time = std::chrono::seconds{1};        ///< for the peer to close after us
+  duration crowded_write_time =
+      std::chrono::seconds{1}; ///< instead, while clients together leave too much
+  duration idle_time = std::chrono::seconds{600}; ///< with nothing under way; 0: for ever
+  duration linger_time = std::chrono::seconds{1}; ///< for the peer to close after us
 };
 
 } // namespace troupe::protocol::rpc

@@ -47,10 +47,12 @@ std::string_view view(boost::beast::string_view text) {
 
 connection::connection(asio::ip::tcp::socket socket, std::shared_ptr<net::gate> gate,
                        net::membership member, service& behind, const rest_options& settings,
-                       std::shared_ptr<const std::atomic<bool>> closing)
+                       std::shared_ptr<const std::atomic<bool>> closing,
+                       std::shared_ptr<net::unsent_budget> unsent)
     : member_(std::move(member)), socket_(std::move(socket)), gate_(std::move(gate)),
       service_(behind), settings_(settings), closing_(std::move(closing)),
-      event_(socket_.get_executor()), watchdog_(socket_.get_executor()) {}
+      unsent_(std::move(unsent)), event_(socket_.get_executor()),
+      watchdog_(socket_.get_executor()) {}
 
 void connection::start() {
   asio::co_spawn(socket_.get_executor(), run(shared_from_this()), [](std::exception_ptr) {});
@@ -238,14 +240,19 @@ asio::awaitable<bool> connection::send(response answer, bool keep_alive) {
   std::vector<asio::const_buffer> buffers{asio::buffer(head), asio::buffer(answer.body)};
   for (const auto& each : answer.tail)
     buffers.emplace_back(each.data(), each.size());
-  expect_within(settings_.limits.write_time);
+  unsent_.hold(asio::buffer_size(buffers));
+  sending_ = true;
+  last_taken_ = now();
+  watch_sending();
   const auto on_progress = [this](const error_code& ec, std::size_t) -> std::size_t {
-    expect_within(settings_.limits.write_time);
+    last_taken_ = now();
     return ec ? 0 : std::size_t{1} << 30;
   };
   error_code ec;
   co_await asio::async_write(socket_, buffers, on_progress,
                              asio::redirect_error(asio::use_awaitable, ec));
+  unsent_.hold(0);
+  sending_ = false;
   deadline_ = time_point::max();
   co_return !ec;
 }
@@ -302,10 +309,22 @@ void connection::expect_within(duration time) {
   });
 }
 
+// A client that takes nothing is given less time while all of them together leave much.
+void connection::watch_sending() {
+  const auto& limits = settings_.limits;
+  const auto end =
+      last_taken_ + (unsent_.crowded() ? limits.crowded_write_time : limits.write_time);
+  if (now() >= end)
+    return close();
+  expect_within(std::min(end - now(), limits.crowded_write_time));
+}
+
 void connection::on_watch() {
   watching_ = false;
   if (deadline_ == time_point::max())
     return;
+  if (sending_)
+    return watch_sending();
   if (now() < deadline_)
     return expect_within(deadline_ - now());
   if (!reading_)

@@ -6,6 +6,7 @@
 // protocol/.
 
 #include "protocol/net/tcp_server.hpp"
+#include "protocol/net/unsent.hpp"
 #include "protocol/rest/infer_json.hpp"
 #include "protocol/rest/listener.hpp"
 #include "protocol/rest/target.hpp"
@@ -39,7 +40,8 @@ public:
   /// `closing`: set by the listener once clients are to leave after their next answer.
   connection(boost::asio::ip::tcp::socket socket, std::shared_ptr<net::gate> gate,
              net::membership member, service& behind, const rest_options& settings,
-             std::shared_ptr<const std::atomic<bool>> closing);
+             std::shared_ptr<const std::atomic<bool>> closing,
+             std::shared_ptr<net::unsent_budget> unsent);
 
   void start() override;
   void drain() override;
@@ -76,6 +78,7 @@ private:
   void watch_peer();
   [[nodiscard]] duration body_time(std::uint64_t bytes) const;
   void expect_within(duration time);
+  void watch_sending();
   void on_watch();
   void close();
 
@@ -92,6 +95,10 @@ private:
   bool idle_ = false; ///< between two requests
   bool draining_ = false;
   bool peer_left_ = false; ///< while its request was running
+
+  net::unsent_share unsent_;
+  time_point last_taken_; ///< when the client last took bytes of an answer, or was first offered it
+  bool sending_ = false;
 
   boost::asio::steady_timer event_; ///< cancelled when a slot is filled
   boost::asio::steady_timer watchdog_;

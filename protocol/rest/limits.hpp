@@ -18,7 +18,9 @@ struct limits {
   duration request_time_per_mib = std::chrono::seconds{1}; ///< and so much more per MiB of body
   duration idle_time = std::chrono::seconds{120};          ///< between requests; 0: for ever
   duration write_time = std::chrono::seconds{60};          ///< without the client taking a byte
-  duration linger_time = std::chrono::seconds{1};          ///< for the peer to close after us
+  duration crowded_write_time =
+      std::chrono::seconds{1}; ///< instead, while clients together leave too much
+  duration linger_time = std::chrono::seconds{1}; ///< for the peer to close after us
 };
 
 } // namespace troupe::protocol::rest

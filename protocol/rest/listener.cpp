@@ -11,11 +11,12 @@ struct rest_listener::impl {
 
 rest_listener::rest_listener(service& behind, listener_options options, rest_options settings) {
   auto closing = std::make_shared<std::atomic<bool>>(false);
-  auto make = [&behind, settings, closing](boost::asio::ip::tcp::socket socket,
-                                           std::shared_ptr<net::gate> gate,
-                                           net::membership member) -> std::shared_ptr<net::peer> {
+  auto unsent = std::make_shared<net::unsent_budget>(options.max_unsent_bytes);
+  auto make = [&behind, settings, closing,
+               unsent](boost::asio::ip::tcp::socket socket, std::shared_ptr<net::gate> gate,
+                       net::membership member) -> std::shared_ptr<net::peer> {
     return std::make_shared<rest::connection>(std::move(socket), std::move(gate), std::move(member),
-                                              behind, settings, closing);
+                                              behind, settings, closing, unsent);
   };
   impl_.reset(new impl{closing, net::tcp_server{std::move(options), std::move(make)}});
 }
