@@ -34,7 +34,9 @@ connection::connection(asio::ip::tcp::socket socket, std::shared_ptr<net::gate> 
             watch();
           },
           [this](std::uint64_t bytes) {
-            read_deadline_ += bounds_.frame_time_per_mib * static_cast<std::int64_t>(bytes >> 20);
+            if (!late_)
+              read_deadline_ +=
+                  bounds_.frame_time_per_mib * static_cast<std::int64_t>(bytes) / (1 << 20);
           }),
       writer_(
           socket_, [this] { last_taken_ = now(); }, [this](const error_code& ec) { on_sent(ec); }),

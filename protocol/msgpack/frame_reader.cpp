@@ -78,8 +78,8 @@ asio::awaitable<bool> frame_reader::read_head(asio::ip::tcp::socket& from) {
 asio::awaitable<bool> frame_reader::read_payload(asio::ip::tcp::socket& from, frame_sink& to) {
   const auto size = scanner_.payload_size();
   std::byte* const place = to.place_payload(size);
-  on_payload_(size);
   std::uint64_t got = std::min<std::uint64_t>(size, end_ - begin_);
+  on_payload_(got);
   if (place && got > 0)
     std::memcpy(place, in_.data() + begin_, got);
   begin_ += got;
@@ -100,6 +100,7 @@ asio::awaitable<bool> frame_reader::read_payload(asio::ip::tcp::socket& from, fr
       co_return false;
     const auto part = std::min<std::uint64_t>(received, size - got);
     got += part;
+    on_payload_(part);
     if (!place)
       begin_ = part;
     end_ = begin_ + (received - part);

@@ -47,8 +47,8 @@ public:
     broken, ///< `failure()` says why; where the next frame begins is not known
   };
 
-  /// `on_begin` is called when the first byte of a frame is there, `on_payload` with each payload's
-  /// size before it is read: for whoever watches the time.
+  /// `on_begin` is called when the first byte of a frame is there, `on_payload` with the
+  /// bytes of payloads as they come: for whoever watches the time.
   frame_reader(const limits& bounds, std::function<void()> on_begin,
                std::function<void(std::uint64_t)> on_payload);
 

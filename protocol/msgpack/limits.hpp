@@ -17,7 +17,7 @@ struct limits {
   std::size_t in_flight = 256;                           ///< requests; reading stops at this many
   std::size_t output_bytes = std::size_t{64} << 20;      ///< unsent; reading stops beyond
   duration frame_time = std::chrono::seconds{10};        ///< from first to last byte of a frame,
-  duration frame_time_per_mib = std::chrono::seconds{1}; ///< and so much more per MiB of payload
+  duration frame_time_per_mib = std::chrono::seconds{1}; ///< and so much more per MiB that came
   duration write_time = std::chrono::seconds{60};        ///< without the client taking a byte
   duration crowded_write_time =
       std::chrono::seconds{1}; ///< instead, while clients together leave too much

@@ -17,6 +17,7 @@
 #include <cstring>
 #include <exception>
 #include <limits>
+#include <utility>
 
 namespace troupe::protocol::rest {
 
@@ -198,11 +199,18 @@ asio::awaitable<bool> connection::receive(std::byte* into, std::uint64_t bytes) 
   if (buffered > 0)
     std::memcpy(into, buffer_.data().data(), buffered);
   buffer_.consume(buffered);
+  earn_time(buffered);
   error_code ec;
   std::size_t received = buffered;
+  const auto on_progress = [this, seen = std::size_t{0}](const error_code& broken,
+                                                         std::size_t now_here) mutable {
+    earn_time(now_here - std::exchange(seen, now_here));
+    return broken ? std::size_t{0} : std::size_t{1} << 30;
+  };
   if (buffered < bytes)
-    received += co_await asio::async_read(socket_, asio::buffer(into + buffered, bytes - buffered),
-                                          asio::redirect_error(asio::use_awaitable, ec));
+    received +=
+        co_await asio::async_read(socket_, asio::buffer(into + buffered, bytes - buffered),
+                                  on_progress, asio::redirect_error(asio::use_awaitable, ec));
   body_left_ -= received;
   if (ec && !late_)
     peer_left_ = true;
@@ -212,7 +220,7 @@ asio::awaitable<bool> connection::receive(std::byte* into, std::uint64_t bytes) 
 asio::awaitable<void> connection::skip(std::uint64_t bytes) {
   if (bytes == 0)
     co_return;
-  expect_within(body_time(bytes));
+  expect_within(settings_.limits.request_time);
   std::array<std::byte, 16'384> waste;
   bool alive = true;
   while (alive && bytes > 0) {
@@ -292,9 +300,11 @@ void connection::watch_peer() {
   socket_.async_wait(asio::ip::tcp::socket::wait_read, watched);
 }
 
-duration connection::body_time(std::uint64_t bytes) const {
-  return settings_.limits.request_time
-         + settings_.limits.request_time_per_mib * static_cast<std::int64_t>(bytes >> 20);
+// What came of a body buys time for the rest of it; what is announced does not.
+void connection::earn_time(std::uint64_t bytes) {
+  if (late_)
+    return;
+  deadline_ += settings_.limits.request_time_per_mib * static_cast<std::int64_t>(bytes) / (1 << 20);
 }
 
 void connection::expect_within(duration time) {

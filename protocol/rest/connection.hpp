@@ -76,7 +76,7 @@ private:
   [[nodiscard]] std::optional<response> refuse(const request_head& head, const route& to) const;
   [[nodiscard]] response failed(const error& why) const;
   void watch_peer();
-  [[nodiscard]] duration body_time(std::uint64_t bytes) const;
+  void earn_time(std::uint64_t bytes);
   void expect_within(duration time);
   void watch_sending();
   void on_watch();

@@ -163,7 +163,7 @@ asio::awaitable<response> connection::answer_infer(const request_head& head, con
   if (!may_go_on)
     co_return error_response(400, "the client left");
 
-  expect_within(body_time(head.content_length));
+  expect_within(settings_.limits.request_time);
   auto text = co_await read_text(json_length);
   if (!text)
     co_return failed(text.error());

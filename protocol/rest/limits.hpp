@@ -15,7 +15,7 @@ struct limits {
   std::size_t depth = 32;                            ///< of JSON
   std::size_t tensors = 1024;                        ///< inputs, and outputs, of a request
   duration request_time = std::chrono::seconds{10};  ///< from first to last byte of a request,
-  duration request_time_per_mib = std::chrono::seconds{1}; ///< and so much more per MiB of body
+  duration request_time_per_mib = std::chrono::seconds{1}; ///< and so much more per MiB that came
   duration idle_time = std::chrono::seconds{120};          ///< between requests; 0: for ever
   duration write_time = std::chrono::seconds{60};          ///< without the client taking a byte
   duration crowded_write_time =

@@ -322,6 +322,34 @@ BOOST_AUTO_TEST_CASE(a_frame_that_does_not_end_in_time_is_answered_and_closed) {
   BOOST_TEST(!client.receive().has_value());
 }
 
+BOOST_AUTO_TEST_CASE(a_payload_that_is_only_announced_buys_no_time) {
+  auto bounds = short_times();
+  bounds.frame_time_per_mib = 10min;
+  fixture at{bounds};
+  raw_client client{at.port};
+  const auto whole = raw_client::flat(encode_infer_request(9, request_of(1 << 20)));
+  client.send(std::string_view{whole}.substr(0, 200));
+  const auto reply = client.receive();
+  BOOST_REQUIRE(reply.has_value());
+  BOOST_TEST((reply->failure().code == errc::deadline_exceeded));
+  BOOST_TEST(at.service.units_out == 0);
+}
+
+BOOST_AUTO_TEST_CASE(what_came_of_a_payload_buys_time_for_the_rest) {
+  auto bounds = short_times();
+  bounds.frame_time_per_mib = 10min;
+  fixture at{bounds};
+  raw_client slow{at.port};
+  const std::string whole = raw_client::flat(encode_infer_request(9, request_of(1 << 20)));
+  slow.send(std::string_view{whole}.substr(0, 1 << 20));
+  // Another one is cut for being late in the meantime.
+  raw_client late{at.port};
+  late.send("\x94\x00\x09\xa5inf"s);
+  BOOST_TEST((late.receive().value().failure().code == errc::deadline_exceeded));
+  slow.send(std::string_view{whole}.substr(1 << 20));
+  BOOST_TEST(slow.receive().value().ok());
+}
+
 BOOST_AUTO_TEST_CASE(a_connection_without_requests_is_told_so_and_closed) {
   auto bounds = short_times();
   bounds.idle_time = 50ms;

@@ -248,6 +248,23 @@ BOOST_AUTO_TEST_CASE(a_request_that_takes_too_long_is_answered_and_closed) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(what_came_of_a_body_buys_time_and_what_is_announced_does_not) {
+  rest::limits bounds;
+  bounds.request_time = 50ms;
+  bounds.request_time_per_mib = 10min;
+  bounds.linger_time = 50ms;
+  fixture at{bounds};
+  const auto whole =
+      http_client::post_text(infer, std::string(1 << 20, ' ') + body + std::string(1 << 20, ' '));
+  http_client slow{at.port};
+  slow.send(std::string_view{whole}.substr(0, 1 << 20));
+  http_client late{at.port};
+  late.send(std::string_view{whole}.substr(0, 200));
+  BOOST_TEST(late.receive().value().status == 504);
+  slow.send(std::string_view{whole}.substr(1 << 20));
+  BOOST_TEST(slow.receive().value().status == 200);
+}
+
 BOOST_AUTO_TEST_CASE(an_http_client_that_leaves_cancels_its_call) {
   fixture at;
   at.service.hold = true;
