@@ -1,29 +1,43 @@
 #include "actors/capture_recorder.hpp"
 
 #include "kernels/base/thread_name.hpp"
+#include "protocol/msgpack/encode.hpp"
 
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 namespace troupe::actors {
 
 result<std::shared_ptr<capture_recorder>>
 capture_recorder::open(const std::filesystem::path& file, std::shared_ptr<const clock_source> clock,
-                       const capture::header& about) {
+                       const capture::header& about, std::optional<payload_bounds> payloads) {
   std::ofstream to{file, std::ios::binary | std::ios::trunc};
-  to << capture::to_line(about) << std::flush;
+  auto header = about;
+  header.payloads = payloads.has_value();
+  to << capture::to_line(header) << std::flush;
   if (!to)
     return fail(errc::invalid_argument, "capture: {} cannot be written: {}", file.string(),
                 std::strerror(errno));
-  return std::shared_ptr<capture_recorder>{new capture_recorder{std::move(to), std::move(clock)}};
+  std::unique_ptr<payload_file> beside;
+  if (payloads) {
+    auto made = payload_file::create(file.string() + ".requests");
+    if (!made)
+      return propagate(std::move(made));
+    beside = std::move(*made);
+  }
+  return std::shared_ptr<capture_recorder>{new capture_recorder{
+      std::move(to), std::move(beside), payloads.value_or(payload_bounds{}), std::move(clock)}};
 }
 
-capture_recorder::capture_recorder(std::ofstream file, std::shared_ptr<const clock_source> clock)
-    : file_{std::move(file)}, clock_{std::move(clock)}, begin_{clock_->now()}, writer_{[this] {
+capture_recorder::capture_recorder(std::ofstream file, std::unique_ptr<payload_file> payloads,
+                                   payload_bounds bounds, std::shared_ptr<const clock_source> clock)
+    : file_{std::move(file)}, payloads_{std::move(payloads)}, bounds_{bounds},
+      clock_{std::move(clock)}, begin_{clock_->now()}, room_{bounds.file_bytes}, writer_{[this] {
         write_on();
       }} {}
 
@@ -57,6 +71,35 @@ std::uint64_t capture_recorder::asked(capture::ask what, time_point at) {
   const auto number = what.number;
   push(what);
   return number;
+}
+
+// Encoded before anybody has to wait: that shares the tensors, and says how long the frame is.
+void capture_recorder::keep(std::uint64_t number, protocol::inference_request asked) {
+  std::size_t bytes = 0;
+  for (const auto& input : asked.inputs)
+    bytes += input.value.data.size();
+  const bool possible = payloads_ && bytes <= bounds_.waiting_bytes
+                        && bytes <= protocol::rpc::max_bin_bytes
+                        && number <= std::numeric_limits<std::uint32_t>::max(); // as ids are
+  protocol::rpc::outgoing_frame frame;
+  if (possible) {
+    for (auto& input : asked.inputs)
+      if (!input.value.data.owner)
+        input.value.data = copy_of(input.value.data.view);
+    frame = protocol::rpc::encode_infer_request(static_cast<std::uint32_t>(number), asked);
+  }
+  const std::lock_guard lock{mutex_};
+  if (!possible || frame.bytes() > bounds_.waiting_bytes - frame_bytes_ || frame.bytes() > room_) {
+    ++payloads_lost_;
+    return;
+  }
+  if (payloads_lost_ > 0 && waiting_.size() < most_waiting)
+    push(capture::payloads_lost{std::exchange(payloads_lost_, 0)});
+  frame_bytes_ += frame.bytes();
+  room_ -= frame.bytes();
+  frames_.push_back(std::move(frame));
+  if (frames_.size() == 1)
+    changed_.notify_one();
 }
 
 void capture_recorder::turned_away(std::size_t bytes) {
@@ -97,26 +140,54 @@ duration capture_recorder::since_begin(time_point at) const noexcept {
 void capture_recorder::write_on() {
   name_this_thread("capture");
   std::vector<capture::record> taken;
+  std::vector<protocol::rpc::outgoing_frame> frames;
   std::string text;
-  bool failed = false;
   for (bool last = false; !last;) {
     {
       std::unique_lock lock{mutex_};
-      changed_.wait(lock, [this] { return closing_ || !waiting_.empty(); });
+      changed_.wait(lock, [this] { return closing_ || !waiting_.empty() || !frames_.empty(); });
       std::swap(taken, waiting_);
-      if (closing_ && lost_ > 0)
-        taken.emplace_back(capture::lost{std::exchange(lost_, 0)});
+      std::swap(frames, frames_);
       last = closing_;
     }
     text.clear();
     for (const auto& one : taken)
       text += capture::to_line(one);
     taken.clear();
-    if (!failed && !(file_ << text << std::flush)) {
-      spdlog::error("capture: the file cannot be written any more: {}", std::strerror(errno));
-      failed = true;
-    }
+    write_lines(text);
+    write_payloads(frames);
   }
+  text.clear(); // nobody else is left
+  if (lost_ > 0)
+    text += capture::to_line(capture::lost{lost_});
+  if (payloads_lost_ > 0)
+    text += capture::to_line(capture::payloads_lost{payloads_lost_});
+  write_lines(text);
+}
+
+void capture_recorder::write_lines(const std::string& text) {
+  if (failed_ || file_ << text << std::flush)
+    return;
+  spdlog::error("capture: the file cannot be written any more: {}", std::strerror(errno));
+  failed_ = true;
+}
+
+void capture_recorder::write_payloads(std::vector<protocol::rpc::outgoing_frame>& taken) {
+  for (auto& one : taken) {
+    const auto bytes = one.bytes();
+    const auto written = payloads_failed_ ? result<void>{} : payloads_->append(one);
+    one = {}; // its memory is what others wait for
+    if (!written)
+      spdlog::error("capture: requests cannot be kept any more: {}", written.error().text);
+    payloads_failed_ = payloads_failed_ || !written;
+    const std::lock_guard lock{mutex_};
+    frame_bytes_ -= bytes;
+    if (!payloads_failed_)
+      continue;
+    room_ = 0;
+    ++payloads_lost_;
+  }
+  taken.clear();
 }
 
 } // namespace troupe::actors

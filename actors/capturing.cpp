@@ -1,5 +1,7 @@
 #include "actors/capturing.hpp"
 
+#include "actors/complete_inputs.hpp"
+
 #include <algorithm>
 
 namespace troupe::actors {
@@ -24,6 +26,19 @@ std::vector<std::pair<dtype, shape>> inputs_of(const job::impl& asked) {
   return made;
 }
 
+// As whoever asks again has to put it: all of it in what protocols carry.
+inference_request as_sent(const job::impl& asked) {
+  auto made = asked.request;
+  made.inputs = inputs_as_sent(asked);
+  if (made.priority > 0)
+    made.parameters.try_emplace("priority", std::int64_t{made.priority});
+  if (made.deadline && *made.deadline > asked.at.accepted)
+    made.parameters.try_emplace(
+        "timeout",
+        std::chrono::ceil<std::chrono::microseconds>(*made.deadline - asked.at.accepted).count());
+  return made;
+}
+
 } // namespace
 
 result<std::shared_ptr<capture_recorder>>
@@ -38,7 +53,10 @@ open_capture(const options& with, const std::vector<std::shared_ptr<troupe::devi
   about.max_requests = with.max_requests;
   about.max_request_bytes = with.max_request_bytes;
   about.default_deadline = with.default_deadline;
-  return capture_recorder::open(with.capture_file, clock, about);
+  std::optional<payload_bounds> payloads;
+  if (with.capture_payloads)
+    payloads = payload_bounds{.file_bytes = with.capture_payload_bytes};
+  return capture_recorder::open(with.capture_file, clock, about, payloads);
 }
 
 capture::model as_captured(const served_model& of, const commons& shared) {
@@ -71,6 +89,8 @@ void capture_request(const commons& shared, job::impl& asked) {
                                     .deadline = std::max(deadline, duration{0}),
                                     .bytes = bytes},
                                    asked.at.accepted);
+  if (recorder->keeps_payloads())
+    recorder->keep(asked.captured, as_sent(asked));
 }
 
 void capture_run(const commons& shared, const batch& what, std::int64_t rows_run, time_point began,

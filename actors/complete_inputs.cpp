@@ -58,15 +58,20 @@ result<void> complete_inputs(job::impl& asked) {
   return {};
 }
 
-void restore_inputs(job::impl& asked) {
-  if (!asked.before_completion.empty())
-    asked.request.inputs = std::exchange(asked.before_completion, {});
-  std::erase_if(asked.request.inputs, [&](const auto& input) {
+std::vector<named_tensor> inputs_as_sent(const job::impl& asked) {
+  auto inputs = asked.before_completion.empty() ? asked.request.inputs : asked.before_completion;
+  std::erase_if(inputs, [&](const auto& input) {
     const auto& declared = asked.model->io.inputs;
     return left_out(input) || std::any_of(declared.begin(), declared.end(), [&](const auto& one) {
              return one.internal && one.name == input.name;
            });
   });
+  return inputs;
+}
+
+void restore_inputs(job::impl& asked) {
+  asked.request.inputs = inputs_as_sent(asked);
+  asked.before_completion.clear();
 }
 
 } // namespace troupe::actors

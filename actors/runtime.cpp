@@ -47,6 +47,9 @@ result<std::unique_ptr<runtime>> runtime::start(options with) {
       return propagate(std::move(tuned));
     loading.tuning = std::move(*tuned);
   }
+  if (with.capture_payloads && with.capture_file.empty())
+    return fail(errc::invalid_argument,
+                "capture_payloads: expected a capture_file beside which they are written");
   if (!with.capture_file.empty()) {
     auto recorder = actors::open_capture(with, parts.devices, parts.clock);
     if (!recorder)

@@ -47,7 +47,11 @@ struct options {
   std::filesystem::path
       tuning_file; ///< kernels are chosen by measuring; choices kept here. Empty: not
   std::filesystem::path capture_file; ///< arrivals, batches and their times; empty: not recorded
-  bool batch_invariant = false;       ///< a row's bits do not depend on its batch or on threads
+  /// Also what was asked, in FILE.requests. Inputs are then kept until they are written, which may
+  /// be after the answer: their memory stays as it is for as long as it has owners.
+  bool capture_payloads = false;
+  std::uint64_t capture_payload_bytes = std::uint64_t{16} << 30; ///< of that file; then no more
+  bool batch_invariant = false; ///< a row's bits do not depend on its batch or on threads
   batching_options batching;
   std::size_t max_requests = 4096;            ///< accepted and unanswered at once
   std::size_t max_request_bytes = 1ULL << 30; ///< payload of all of them together

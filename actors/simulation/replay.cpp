@@ -25,6 +25,7 @@ private:
   void take(const capture::run& of);
   void take(const capture::end& of);
   void take(const capture::lost& of) { made_.lost += of.records; }
+  void take(const capture::payloads_lost&) {}
 
   void place_turned_away();
   void drop_what_never_ran();

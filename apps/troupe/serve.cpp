@@ -327,8 +327,15 @@ action add_serve(CLI::App& command) {
   command
       .add_option("--capture", from->with.capture_file,
                   "Write arrivals, batches and their times to this file, for `troupe simulate`; no "
-                  "payloads")
+                  "payloads unless asked for")
       ->type_name("FILE");
+  command.add_flag("--capture-payloads", from->with.capture_payloads,
+                   "Also what was asked, to FILE.requests, for `troupe-load --replay`: users' data "
+                   "lies in that file");
+  command
+      .add_option("--capture-payload-bytes", from->with.capture_payload_bytes,
+                  "Largest size of that file; requests beyond are not kept")
+      ->capture_default_str();
   command.add_flag("--batch-invariant", from->with.batch_invariant,
                    "The same bits for a row in any batch, on any number of threads");
   command.add_option("--log-level", from->log_level, "Least severe message to log")

@@ -99,6 +99,7 @@ header read_header(const json& from) {
   made.max_requests = number<std::size_t>(from, "max_requests");
   made.max_request_bytes = number<std::size_t>(from, "max_request_bytes");
   made.default_deadline = time(from, "deadline_ns");
+  made.payloads = from.contains("payloads") && flag(from, "payloads");
   return made;
 }
 
@@ -221,7 +222,9 @@ record read(const json& from, bool first) {
     return read_shape(from);
   if (what == "lost")
     return lost{number<std::uint64_t>(from, "records")};
-  throw wrong{"\"is\": expected model, shape, ask, turned_away, run, end or lost"};
+  if (what == "payloads_lost")
+    return payloads_lost{number<std::uint64_t>(from, "requests")};
+  throw wrong{"\"is\": expected model, shape, ask, turned_away, run, end, lost or payloads_lost"};
 }
 
 } // namespace

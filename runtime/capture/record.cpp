@@ -52,7 +52,8 @@ struct writer {
                     {"devices", std::move(devices)},
                     {"max_requests", of.max_requests},
                     {"max_request_bytes", of.max_request_bytes},
-                    {"deadline_ns", of.default_deadline.count()}});
+                    {"deadline_ns", of.default_deadline.count()},
+                    {"payloads", of.payloads}});
   }
   std::string operator()(const model& of) const {
     return as_line({{"is", "model"},
@@ -101,6 +102,11 @@ struct writer {
     return fmt::format(R"({{"is":"lost","records":{}}})"
                        "\n",
                        of.records);
+  }
+  std::string operator()(const payloads_lost& of) const {
+    return fmt::format(R"({{"is":"payloads_lost","requests":{}}})"
+                       "\n",
+                       of.requests);
   }
 };
 

@@ -30,6 +30,7 @@ struct header {
   std::size_t max_requests = 0;
   std::size_t max_request_bytes = 0;
   duration default_deadline{0};
+  bool payloads = false; ///< requests are kept beside it
 };
 
 /// A version of a model begins to be served. Numbers are given once.
@@ -95,7 +96,13 @@ struct lost {
   std::uint64_t records = 0;
 };
 
-using record = std::variant<header, model, shape_of_inputs, ask, turned_away, run, end, lost>;
+/// So many requests are not kept with their inputs, though that was asked for.
+struct payloads_lost {
+  std::uint64_t requests = 0;
+};
+
+using record =
+    std::variant<header, model, shape_of_inputs, ask, turned_away, run, end, lost, payloads_lost>;
 
 /// One line of JSON, with its line feed.
 [[nodiscard]] std::string to_line(const record& of);

@@ -42,7 +42,8 @@ BOOST_AUTO_TEST_CASE(every_record_comes_back_as_it_was_written) {
                                 run{3ms, 3, 1, 1, 2, 3, 4, 7ms},
                                 end{4ms, 4, true, "OK", 3ms},
                                 end{5ms, 5, false, "UNAVAILABLE", 4ms},
-                                lost{6}};
+                                lost{6},
+                                payloads_lost{7}};
   std::string text;
   for (const auto& one : all)
     text += to_line(one);
