@@ -1,7 +1,9 @@
-// troupe-load: puts a server under load, closed loop or open, and says how long answers took.
+// troupe-load: puts a server under load, closed loop, open, or as another server's was, and says
+// how long answers took.
 
 #include "bench/serve/load_input.hpp"
 #include "bench/serve/load_run.hpp"
+#include "bench/serve/replay.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -25,6 +27,8 @@ struct options {
   double warm_up = 1;
   double timeout = 60;
   double rate = 0;
+  std::string replay;
+  double speed = 1;
   bool json = false;
   bench::load_plan plan;
 };
@@ -33,10 +37,10 @@ duration seconds(double count) {
   return std::chrono::duration_cast<duration>(std::chrono::duration<double>{count});
 }
 
-void print_json(const options& with, const bench::load_result& got) {
+// `of` is null where nothing is replayed.
+void print_json(const options& with, const bench::load_result& got, const bench::replay* of) {
   nlohmann::json out{
       {"url", with.url},
-      {"model", with.model},
       {"connections", with.connections},
       {"seconds", got.seconds},
       {"sent", got.sent},
@@ -52,6 +56,16 @@ void print_json(const options& with, const bench::load_result& got) {
         {"p99.9", got.quantile_ms(0.999)},
         {"max", got.quantile_ms(1)}}},
       {"refusal_ms", {{"p50", got.refusal_ms(0.5)}, {"p99", got.refusal_ms(0.99)}}}};
+  if (of) {
+    out["replay"] = with.replay;
+    out["speed"] = with.speed;
+    out["without_payload"] = of->without_payload();
+    out["cut_off_bytes"] = of->cut_off();
+    out["sent_late"] = got.late;
+    fmt::print("{}\n", out.dump(2));
+    return;
+  }
+  out["model"] = with.model;
   if (with.plan.rate) {
     out["rate_per_s"] = *with.plan.rate;
     out["poisson"] = with.plan.poisson;
@@ -62,8 +76,11 @@ void print_json(const options& with, const bench::load_result& got) {
   fmt::print("{}\n", out.dump(2));
 }
 
-void print_table(const options& with, const bench::load_result& got) {
-  if (with.plan.rate)
+void print_table(const options& with, const bench::load_result& got, const bench::replay* of) {
+  if (of)
+    fmt::print("replay of {}, {} requests at {} times their speed\n", with.replay, of->requests(),
+               with.speed);
+  else if (with.plan.rate)
     fmt::print("open loop, {} requests/s{}\n", *with.plan.rate,
                with.plan.poisson ? ", Poisson" : "");
   else
@@ -74,6 +91,9 @@ void print_table(const options& with, const bench::load_result& got) {
              "max {:.3f}\n",
              got.mean_ms(), got.quantile_ms(0.5), got.quantile_ms(0.9), got.quantile_ms(0.99),
              got.quantile_ms(0.999), got.quantile_ms(1));
+  if (of && of->without_payload() > 0)
+    fmt::print("  {} more requests are left out: their payloads were not kept\n",
+               of->without_payload());
   if (!got.refusals_ns.empty())
     fmt::print("  refusal ms   p50 {:.3f}   p99 {:.3f}   max {:.3f}\n", got.refusal_ms(0.5),
                got.refusal_ms(0.99), got.refusal_ms(1));
@@ -83,19 +103,46 @@ void print_table(const options& with, const bench::load_result& got) {
     fmt::print("  {} failed with {}: {}\n", count, code, got.examples.at(code));
 }
 
-result<bool> load(options& with) {
+void print(const options& with, const bench::load_result& got, const bench::replay* of) {
+  with.json ? print_json(with, got, of) : print_table(with, got, of);
+}
+
+using clients = std::vector<std::unique_ptr<client::client>>;
+
+result<clients> connect(const options& with) {
   client::options settings;
   settings.timeout = seconds(with.timeout);
   settings.max_in_flight = 100'000; // in an open loop the server refuses, not the client
   settings.http_connections = std::max<std::size_t>(with.plan.concurrency, 256);
-  std::vector<std::unique_ptr<client::client>> clients;
+  clients made;
   for (std::size_t i = 0; i < with.connections; ++i) {
-    auto made = client::connect(with.url, settings);
-    if (!made)
-      return propagate(made);
-    clients.push_back(std::move(*made));
+    auto one = client::connect(with.url, settings);
+    if (!one)
+      return propagate(one);
+    made.push_back(std::move(*one));
   }
-  const auto model = clients.front()->metadata(with.model, with.version);
+  return made;
+}
+
+result<bool> replay(const options& with) {
+  auto recorded = bench::replay::open(with.replay, with.speed);
+  if (!recorded)
+    return propagate(recorded);
+  const auto over = connect(with);
+  if (!over)
+    return propagate(over);
+  const auto got = bench::run_schedule(*over, [&recorded] { return recorded->next(); });
+  if (!got)
+    return propagate(got);
+  print(with, *got, &*recorded);
+  return !got->latencies_ns.empty();
+}
+
+result<bool> load(options& with) {
+  const auto over = connect(with);
+  if (!over)
+    return propagate(over);
+  const auto model = over->front()->metadata(with.model, with.version);
   if (!model)
     return propagate(model);
   auto inputs = bench::make_inputs(*model, with.shapes, with.inputs, with.plan.seed);
@@ -107,11 +154,8 @@ result<bool> load(options& with) {
   request.inputs = std::move(*inputs);
   with.plan.warm_up = seconds(with.warm_up);
   with.plan.measured = seconds(with.seconds);
-  const auto got = bench::run_load(clients, request, with.plan);
-  if (with.json)
-    print_json(with, got);
-  else
-    print_table(with, got);
+  const auto got = bench::run_load(*over, request, with.plan);
+  print(with, got, nullptr);
   return !got.latencies_ns.empty();
 }
 
@@ -121,7 +165,7 @@ int main(int argc, char** argv) {
   CLI::App app{"Puts a server under load and says how long answers took.", "troupe-load"};
   options with;
   app.add_option("URL", with.url, "tcp://HOST[:PORT] or http://HOST[:PORT]")->required();
-  app.add_option("MODEL", with.model, "Name of a model of the server")->required();
+  auto* model = app.add_option("MODEL", with.model, "Name of a model of the server");
   auto* concurrency =
       app.add_option("--concurrency", with.plan.concurrency, "Closed loop: requests in flight")
           ->check(CLI::Range(1, 100'000))
@@ -133,6 +177,19 @@ int main(int argc, char** argv) {
   app.add_flag("--poisson", with.plan.poisson,
                "Open loop: random gaps, as from many independent users")
       ->needs(rate);
+  auto* replayed =
+      app.add_option("--replay", with.replay,
+                     "Open loop: the requests of a capture with payloads, at the times at which "
+                     "they came")
+          ->type_name("FILE")
+          ->check(CLI::ExistingFile)
+          ->excludes(model)
+          ->excludes(rate)
+          ->excludes(concurrency);
+  app.add_option("--speed", with.speed, "Of a replay: 2 halves the time between requests")
+      ->check(CLI::Range(1e-6, 1e6))
+      ->needs(replayed)
+      ->capture_default_str();
   app.add_option("--seconds", with.seconds, "How long to measure")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -158,6 +215,8 @@ int main(int argc, char** argv) {
   app.add_flag("--json", with.json, "Print one JSON document");
   try {
     app.parse(argc, argv);
+    if (with.model.empty() && with.replay.empty())
+      throw CLI::RequiredError{"MODEL, or --replay FILE"};
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0)
       return app.exit(e);
@@ -167,7 +226,7 @@ int main(int argc, char** argv) {
   if (rate->count() > 0)
     with.plan.rate = with.rate;
   try {
-    const auto done = load(with);
+    const auto done = with.replay.empty() ? load(with) : replay(with);
     if (!done)
       std::fprintf(stderr, "troupe: %s\n", done.error().text.c_str());
     return done && *done ? 0 : 1;

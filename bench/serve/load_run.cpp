@@ -139,6 +139,29 @@ double load_result::mean_ms() const {
   return sum / static_cast<double>(latencies_ns.size()) / 1e6;
 }
 
+result<load_result> run_schedule(const std::vector<std::unique_ptr<client::client>>& over,
+                                 const schedule_fn& next) {
+  tally counted;
+  std::uint64_t late = 0;
+  auto one = next();
+  const auto start = now();
+  for (std::size_t i = 0; one && *one; ++i) {
+    const auto due = start + (*one)->at;
+    std::this_thread::sleep_until(due);
+    late += now() - due > std::chrono::milliseconds{1};
+    counted.sent();
+    over[i % over.size()]->infer(
+        std::move((*one)->request),
+        [&counted, due](const client::response_part& part) { counted.answered(part, due, true); });
+    one = next();
+  }
+  auto done = counted.finish(start);
+  if (!one)
+    return propagate(std::move(one));
+  done.late = late;
+  return done;
+}
+
 load_result run_load(const std::vector<std::unique_ptr<client::client>>& over,
                      const client::inference_request& request, const load_plan& plan) {
   return plan.rate ? open_loop(over, request, plan) : closed_loop(over, request, plan);

@@ -3,6 +3,7 @@
 #include "clients/cpp/client.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -36,6 +37,21 @@ struct load_result {
   [[nodiscard]] double refusal_ms(double q) const;
   [[nodiscard]] double mean_ms() const;
 };
+
+/// A request, and when it is due: so long after the first.
+struct timed_request {
+  duration at{0};
+  client::inference_request request;
+};
+
+/// The next request of a schedule, in the order of their times; none at the end. An error ends the
+/// run.
+using schedule_fn = std::function<result<std::optional<timed_request>>()>;
+
+/// Sends each request over one of the clients when it is due and waits for every answer; latencies
+/// as in the open loop.
+[[nodiscard]] result<load_result>
+run_schedule(const std::vector<std::unique_ptr<client::client>>& over, const schedule_fn& next);
 
 /// Sends copies of `request` over the clients in turn and waits for every answer.
 ///
