@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
 #include <optional>
-#include <system_error>
+#include <utility>
 
 namespace troupe::protocol::rpc {
 
@@ -38,18 +41,25 @@ result<request_header> header_of(const frame_scanner& scanned, value_bytes head)
 } // namespace
 
 result<recorded_requests> recorded_requests::open(const std::filesystem::path& file) {
+  auto from = std::make_unique<std::ifstream>(file, std::ios::binary);
+  if (!*from)
+    return fail(errc::not_found, "{}: {}", file.string(), std::strerror(errno));
+  return over(std::move(from), file.string());
+}
+
+result<recorded_requests> recorded_requests::over(std::unique_ptr<std::istream> from,
+                                                  std::string name) {
   recorded_requests made;
-  made.file_ = file;
-  std::error_code failed;
-  made.size_ = std::filesystem::file_size(file, failed);
-  made.from_.open(file, std::ios::binary);
-  if (failed || !made.from_)
-    return fail(errc::not_found, "{}: {}", file.string(),
-                failed ? failed.message() : "cannot be read");
+  made.from_ = std::move(from);
+  made.name_ = std::move(name);
+  const auto size = made.from_->seekg(0, std::ios::end).tellg();
+  if (size < 0)
+    return fail(errc::not_found, "{}: cannot be read from any place", made.name_);
+  made.size_ = static_cast<std::uint64_t>(size);
   while (made.end_ < made.size_) {
     const auto next = made.read(made.end_, payloads::skipped);
     if (!next)
-      return fail(errc::invalid_argument, "{}: the frame at byte {}: {}", file.string(), made.end_,
+      return fail(errc::invalid_argument, "{}: the frame at byte {}: {}", made.name_, made.end_,
                   next.error().text);
     if (next->end == 0)
       break;
@@ -62,7 +72,7 @@ result<recorded_requests> recorded_requests::open(const std::filesystem::path& f
 result<inference_request> recorded_requests::load(const entry& one) {
   auto found = read(one.offset, payloads::read);
   if (!found || found->end == 0 || found->id != one.id)
-    return fail(errc::unavailable, "{}: the frame at byte {} is no longer there", file_.string(),
+    return fail(errc::unavailable, "{}: the frame at byte {} is no longer there", name_,
                 one.offset);
   return std::move(found->request);
 }
@@ -116,10 +126,10 @@ result<recorded_requests::frame> recorded_requests::read(std::uint64_t offset, p
 
 // As many bytes as there are.
 std::size_t recorded_requests::read_at(std::uint64_t offset, std::byte* to, std::size_t bytes) {
-  from_.clear();
-  from_.seekg(static_cast<std::streamoff>(offset));
-  from_.read(reinterpret_cast<char*>(to), static_cast<std::streamsize>(bytes));
-  return static_cast<std::size_t>(from_.gcount());
+  from_->clear();
+  from_->seekg(static_cast<std::streamoff>(offset));
+  from_->read(reinterpret_cast<char*>(to), static_cast<std::streamsize>(bytes));
+  return static_cast<std::size_t>(from_->gcount());
 }
 
 } // namespace troupe::protocol::rpc

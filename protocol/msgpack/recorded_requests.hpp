@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
+#include <istream>
+#include <memory>
+#include <string>
 #include <vector>
 
 namespace troupe::protocol::rpc {
@@ -22,6 +24,9 @@ public:
   /// Looks through the whole file. not_found if it cannot be read; invalid_argument names the
   /// offset of a frame that is none. A file may end within a frame: those before it are there.
   [[nodiscard]] static result<recorded_requests> open(const std::filesystem::path& file);
+  /// The same of anything that can be read from any place; errors call it `name`.
+  [[nodiscard]] static result<recorded_requests> over(std::unique_ptr<std::istream> from,
+                                                      std::string name);
 
   [[nodiscard]] const std::vector<entry>& entries() const noexcept { return entries_; }
   /// Bytes at the end that are no whole frame.
@@ -41,8 +46,8 @@ private:
   [[nodiscard]] result<frame> read(std::uint64_t offset, payloads what);
   [[nodiscard]] std::size_t read_at(std::uint64_t offset, std::byte* to, std::size_t bytes);
 
-  std::filesystem::path file_;
-  std::ifstream from_;
+  std::unique_ptr<std::istream> from_;
+  std::string name_;
   std::uint64_t size_ = 0;
   std::uint64_t end_ = 0;
   std::vector<entry> entries_;
