@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <utility>
 
 namespace troupe::actors {
@@ -172,11 +173,16 @@ void capture_recorder::write_lines(const std::string& text) {
   failed_ = true;
 }
 
+// Small ones together. What is written is let go before anybody may count on its memory.
 void capture_recorder::write_payloads(std::vector<protocol::rpc::outgoing_frame>& taken) {
-  for (auto& one : taken) {
-    const auto bytes = one.bytes();
-    const auto written = payloads_failed_ ? result<void>{} : payloads_->append(one);
-    one = {}; // its memory is what others wait for
+  constexpr std::size_t enough = std::size_t{1} << 20; // bytes of one write
+  for (std::size_t first = 0, end = 0; first < taken.size(); first = end) {
+    std::size_t bytes = 0;
+    for (; end < taken.size() && bytes < enough; ++end)
+      bytes += taken[end].bytes();
+    const auto together = std::span{taken}.subspan(first, end - first);
+    const auto written = payloads_failed_ ? result<void>{} : payloads_->append(together);
+    std::fill(together.begin(), together.end(), protocol::rpc::outgoing_frame{});
     if (!written)
       spdlog::error("capture: requests cannot be kept any more: {}", written.error().text);
     payloads_failed_ = payloads_failed_ || !written;
@@ -185,7 +191,7 @@ void capture_recorder::write_payloads(std::vector<protocol::rpc::outgoing_frame>
     if (!payloads_failed_)
       continue;
     room_ = 0;
-    ++payloads_lost_;
+    payloads_lost_ += together.size();
   }
   taken.clear();
 }

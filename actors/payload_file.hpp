@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
 
 namespace troupe::actors {
 
@@ -19,8 +20,8 @@ public:
   payload_file(const payload_file&) = delete;
   payload_file& operator=(const payload_file&) = delete;
 
-  /// After an error the file holds the frames before this one, whole.
-  [[nodiscard]] result<void> append(const protocol::rpc::outgoing_frame& frame);
+  /// After an error the file holds what it held before.
+  [[nodiscard]] result<void> append(std::span<const protocol::rpc::outgoing_frame> frames);
 
 private:
   explicit payload_file(int descriptor) noexcept : descriptor_(descriptor) {}

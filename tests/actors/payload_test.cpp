@@ -185,8 +185,8 @@ BOOST_AUTO_TEST_CASE(stay_whole_on_a_disk_that_is_full) {
   const auto signal = std::signal(SIGXFSZ, SIG_IGN);
   const rlimit small{1000, before.rlim_max};
   BOOST_REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
-  const auto first = (*made)->append(frame_of(1));
-  const auto second = (*made)->append(frame_of(2));
+  const auto first = (*made)->append(std::vector{frame_of(1)});
+  const auto second = (*made)->append(std::vector{frame_of(2)});
   setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, signal);
   BOOST_TEST(first.has_value());
