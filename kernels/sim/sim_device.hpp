@@ -2,6 +2,7 @@
 
 #include "kernels/device/device.hpp"
 #include "kernels/device/device_address.hpp"
+#include "kernels/sim/apart_memory.hpp"
 #include "kernels/sim/timeline.hpp"
 
 #include <cstdint>
@@ -19,13 +20,17 @@ struct sim_options {
   std::size_t memory_bytes = std::size_t{1} << 30;
   int tickets = 2;
   std::uint64_t fail_every = 0; ///< every n-th submit fails; 0 = none
+  /// Without it the device's memory is apart from the host's: only the host memory that the device
+  /// hands out is copied from and to, and what goes to the host is there when the work is done.
+  bool host_visible = true;
+  std::size_t host_memory_bytes = std::size_t{1} << 30; ///< to be handed out
   /// Asked for every submit, counted from 1: an error makes it fail. Called in stream order.
   std::function<std::optional<error>(std::uint64_t submit)> script = nullptr;
   std::shared_ptr<timeline> time = nullptr; ///< null = real time, with a thread of the device's own
 };
 
-/// From "sim:launch_us=10000,row_us=100,memory=1073741824,tickets=2,fail_every=100"; every key may
-/// be left out.
+/// From "sim:launch_us=10000,row_us=100,memory=1073741824,tickets=2,fail_every=100,host_visible=0,
+/// host_memory=1073741824"; every key may be left out.
 [[nodiscard]] result<sim_options> parse_sim_options(const device_address& address);
 
 /// A device that computes with the CPU's reference kernels, so that answers are right, and takes
@@ -38,5 +43,9 @@ struct sim_options {
 /// What is being launched on a simulated device's stream takes `time` beside what its options say.
 /// Only inside `issue`. failed_precondition on another device's stream.
 [[nodiscard]] result<void> spend(stream& on, duration time);
+
+/// What the streams of a simulated device that is not `host_visible` copied so far; nothing of any
+/// other device.
+[[nodiscard]] traffic traffic_of(const device& on);
 
 } // namespace troupe::sim

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <exception>
 #include <thread>
+#include <utility>
 
 namespace troupe::sim {
 
@@ -31,6 +32,16 @@ time_point engine::book(std::optional<std::int64_t> rows, duration extra) {
   return free_at_;
 }
 
+result<void> stream_core::check_writes(std::span<const tensor_view> outputs) const {
+  const auto* apart = engine_->apart();
+  for (const auto& output : outputs)
+    if (apart && output.data && !apart->holds(side::device, output.data, output.desc.bytes()))
+      return fail(errc::internal,
+                  "a kernel's output of {} bytes: expected it in the device's memory",
+                  output.desc.bytes());
+  return {};
+}
+
 void stream_core::count_rows(std::int64_t rows) {
   rows_ = std::max(rows_.value_or(0), rows);
 }
@@ -38,6 +49,7 @@ void stream_core::count_rows(std::int64_t rows) {
 stream_core::issued stream_core::issue_now(const issue_fn& issue) {
   rows_.reset();
   extra_ = duration{0};
+  landings_.clear();
   result<void> outcome;
   auto failure = engine_->next_failure();
   try {
@@ -47,11 +59,13 @@ stream_core::issued stream_core::issue_now(const issue_fn& issue) {
   }
   if (failure)
     outcome = tl::unexpected{*std::move(failure)};
-  return {std::move(outcome), engine_->book(rows_, extra_)};
+  return {std::move(outcome), engine_->book(rows_, extra_), std::exchange(landings_, {})};
 }
 
-void stream_core::finish(const done_fn& done, result<void> outcome) {
-  done(std::move(outcome));
+void stream_core::finish(const done_fn& done, issued what) {
+  for (const auto& [at, bytes] : what.landings)
+    std::memcpy(at, bytes.data(), bytes.size());
+  done(std::move(what.outcome));
   {
     const std::lock_guard lock{mutex_};
     ++finished_;
@@ -69,23 +83,34 @@ void stream_core::submit(issue_fn issue, done_fn done) {
     auto started = issue_now(issue);
     if (engine_->is_real())
       std::this_thread::sleep_until(started.finished_at);
-    finish(done, std::move(started.outcome));
+    finish(done, std::move(started));
     return;
   }
   auto self = shared_from_this();
   time.at(time.now(), [self, issue = std::move(issue), done = std::move(done)]() mutable {
     auto started = self->issue_now(issue);
     issue = nullptr;
-    self->engine_->time().at(started.finished_at,
-                             [self, done = std::move(done), outcome = std::move(started.outcome)] {
-                               self->finish(done, outcome);
-                             });
+    const auto at = started.finished_at;
+    self->engine_->time().at(
+        at, [self, done = std::move(done), started = std::move(started)]() mutable {
+          self->finish(done, std::move(started));
+        });
   });
 }
 
 result<void> stream_core::copy(std::byte* to, const std::byte* from, std::size_t bytes) {
-  if (bytes > 0)
-    std::memmove(to, from, bytes);
+  if (bytes == 0)
+    return {};
+  if (auto* apart = engine_->apart()) {
+    const auto into = apart->count_copy(to, from, bytes);
+    if (!into)
+      return propagate(into);
+    if (*into == side::host) { // as it is when its turn comes in the stream
+      landings_.push_back({to, {from, from + bytes}});
+      return {};
+    }
+  }
+  std::memmove(to, from, bytes);
   return {};
 }
 

@@ -6,6 +6,8 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <span>
+#include <vector>
 
 namespace troupe::sim {
 
@@ -13,10 +15,13 @@ namespace troupe::sim {
 /// free again, and which submits fail.
 class engine {
 public:
-  engine(sim_options options, bool real) : options_{std::move(options)}, real_{real} {}
+  /// `apart`: null where the host sees the device's memory.
+  engine(sim_options options, bool real, std::shared_ptr<apart_memory> apart)
+      : options_{std::move(options)}, real_{real}, apart_{std::move(apart)} {}
 
   [[nodiscard]] timeline& time() const noexcept { return *options_.time; }
   [[nodiscard]] bool is_real() const noexcept { return real_; }
+  [[nodiscard]] apart_memory* apart() const noexcept { return apart_.get(); }
 
   /// The next submit's failure, if it is to fail.
   [[nodiscard]] std::optional<error> next_failure();
@@ -27,6 +32,7 @@ public:
 private:
   sim_options options_;
   bool real_;
+  std::shared_ptr<apart_memory> apart_;
   std::mutex mutex_;
   time_point free_at_{};
   std::uint64_t submits_ = 0;
@@ -44,6 +50,8 @@ public:
 
   /// Called by a kernel while it is launched.
   void count_rows(std::int64_t rows);
+  /// Likewise: `internal` where an output is not the device's memory.
+  [[nodiscard]] result<void> check_writes(std::span<const tensor_view> outputs) const;
   /// By whoever launches something that is no kernel.
   void spend(duration time) { extra_ += time; }
 
@@ -51,17 +59,24 @@ public:
   void wait_for(std::uint64_t point) const;
 
 private:
+  /// Bytes on their way to the host.
+  struct landing {
+    std::byte* at;
+    std::vector<std::byte> bytes;
+  };
   struct issued {
     result<void> outcome;
     time_point finished_at;
+    std::vector<landing> landings;
   };
   issued issue_now(const issue_fn& issue);
-  void finish(const done_fn& done, result<void> outcome);
+  void finish(const done_fn& done, issued what);
 
   stream_mode mode_;
   std::shared_ptr<engine> engine_;
   std::optional<std::int64_t> rows_; ///< of the submit being issued
   duration extra_{0};                ///< likewise
+  std::vector<landing> landings_;    ///< likewise
   mutable std::mutex mutex_;
   mutable std::condition_variable progress_;
   std::uint64_t submitted_ = 0;

@@ -181,6 +181,77 @@ BOOST_AUTO_TEST_CASE(a_simulated_kernel_refuses_another_device) {
   BOOST_TEST(outcome.find("another device") != std::string::npos, outcome);
 }
 
+BOOST_AUTO_TEST_CASE(memory_apart_from_the_hosts_is_copied_from_and_to_pinned_memory_only) {
+  fixture sim{{.launch_cost = 1ms, .memory_bytes = 4096, .host_visible = false}};
+  BOOST_TEST(!sim.on->properties().host_visible);
+  const auto own = *sim.on->allocate(128);
+  const auto pinned = *sim.on->allocate_host(128);
+  BOOST_TEST(!sim.on->allocate(4096));
+  std::array<std::byte, 256> elsewhere{};
+  const auto outcome_of = [&](std::byte* to, const std::byte* from, std::size_t bytes) {
+    std::string outcome;
+    sim.queue->submit([=](stream& s) { return s.copy(to, from, bytes); },
+                      [&](const result<void>& r) { outcome = r ? "ok" : to_string(r.error()); });
+    sim.time->advance(0ms);
+    return outcome;
+  };
+  BOOST_TEST(outcome_of(own->data(), pinned->data(), 128) == "ok");
+  BOOST_TEST(outcome_of(own->data(), own->data() + 64, 64) == "ok");
+  BOOST_TEST(outcome_of(pinned->data() + 64, own->data(), 32) == "ok");
+  BOOST_TEST(outcome_of(own->data(), elsewhere.data(), 8).starts_with("INTERNAL"));
+  BOOST_TEST(outcome_of(elsewhere.data(), own->data(), 8).starts_with("INTERNAL"));
+  BOOST_TEST(outcome_of(pinned->data(), pinned->data() + 64, 8).starts_with("INTERNAL"));
+  BOOST_TEST(outcome_of(own->data() + 64, pinned->data(), 65).starts_with("INTERNAL"));
+  const auto copied = sim::traffic_of(*sim.on);
+  BOOST_TEST(copied.to_device.copies == 1U);
+  BOOST_TEST(copied.to_device.bytes == 128U);
+  BOOST_TEST(copied.within.bytes == 64U);
+  BOOST_TEST(copied.to_host.bytes == 32U);
+}
+
+BOOST_AUTO_TEST_CASE(what_goes_to_the_host_is_there_when_the_work_is_done) {
+  fixture sim{{.host_visible = false}};
+  const auto own = *sim.on->allocate(64);
+  const auto pinned = *sim.on->allocate_host(64);
+  std::fill_n(own->data(), 64, std::byte{7});
+  std::fill_n(pinned->data(), 64, std::byte{0});
+  bool done = false;
+  sim.queue->submit(
+      [&](stream& s) {
+        if (auto ok = s.copy(pinned->data(), own->data(), 64); !ok)
+          return ok;
+        return sim::spend(s, 5ms);
+      },
+      [&](const result<void>& outcome) { done = outcome.has_value(); });
+  sim.time->advance(4ms);
+  BOOST_TEST((pinned->data()[0] == std::byte{0}));
+  sim.time->advance(1ms);
+  BOOST_TEST(done);
+  BOOST_TEST((pinned->data()[63] == std::byte{7}));
+}
+
+BOOST_AUTO_TEST_CASE(a_kernel_does_not_write_to_the_host_where_memories_are_apart) {
+  fixture sim{{.host_visible = false}};
+  const auto own = *sim.on->allocate(8);
+  const auto pinned = *sim.on->allocate_host(8);
+  const auto run = fixture::relu(*sim.on, 1);
+  const auto outcome_of = [&](std::byte* into) {
+    std::string outcome;
+    const tensor_desc desc{dtype::float32, {1, 2}};
+    const tensor_view from{own->data(), desc};
+    const tensor_view to{into, desc};
+    sim.queue->submit(
+        [&](stream& s) {
+          return run->launch(s, {{&from, 1}, {&to, 1}, {}});
+        },
+        [&](const result<void>& r) { outcome = r ? "ok" : to_string(r.error()); });
+    sim.time->advance(0ms);
+    return outcome;
+  };
+  BOOST_TEST(outcome_of(own->data()) == "ok");
+  BOOST_TEST(outcome_of(pinned->data()).starts_with("INTERNAL"));
+}
+
 BOOST_AUTO_TEST_CASE(real_time_works_off_everything_before_the_device_is_gone) {
   std::promise<void> finished;
   auto seen = finished.get_future();
@@ -196,4 +267,9 @@ BOOST_AUTO_TEST_CASE(real_time_works_off_everything_before_the_device_is_gone) {
   }
   seen.wait();
   BOOST_TEST(!open_device("sim:launch=5"));
+  BOOST_TEST(!open_device("sim:host_visible=2"));
+  const auto apart = open_device("sim:host_visible=0,host_memory=100");
+  BOOST_REQUIRE(apart);
+  BOOST_TEST((*apart)->allocate_host(100).has_value());
+  BOOST_TEST(!(*apart)->allocate_host(101));
 }
