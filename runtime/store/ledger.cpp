@@ -11,10 +11,11 @@ result<std::shared_ptr<buffer>> ledger::lease(std::uint64_t waiter, std::size_t 
   if (size + reserved_ + for_long_ > limits_.budget_bytes)
     strike_out_lost(); // weights may be gone that nobody told of
   if (size + reserved_ + for_long_ > limits_.budget_bytes)
-    return fail(errc::resource_exhausted,
-                "device memory: a block of {} bytes is wanted, the budget is {} bytes of which {} "
-                "hold weights and {} are kept for long",
-                size, limits_.budget_bytes, reserved_, for_long_);
+    return fail(
+        errc::resource_exhausted,
+        "{}: a block of {} bytes is wanted, the budget is {} bytes of which {} hold weights "
+        "and {} are kept for long",
+        to_string(of_), size, limits_.budget_bytes, reserved_, for_long_);
   largest_ = std::max(largest_, size);
   if (waiting_.empty()) { // nobody is overtaken
     auto block = try_lease(size);
@@ -22,7 +23,7 @@ result<std::shared_ptr<buffer>> ledger::lease(std::uint64_t waiter, std::size_t 
       return block;
   }
   if (waiting_.size() >= limits_.max_waiting)
-    return fail(errc::resource_exhausted, "device memory: {} requests for blocks wait already",
+    return fail(errc::resource_exhausted, "{}: {} requests for blocks wait already", to_string(of_),
                 waiting_.size());
   waiting_.push_back({waiter, size});
   return std::shared_ptr<buffer>{};
@@ -37,10 +38,11 @@ result<std::shared_ptr<buffer>> ledger::lease_for_long(std::size_t bytes) {
   if (!room())
     strike_out_lost();
   if (!room())
-    return fail(errc::resource_exhausted,
-                "device memory: a block of {} bytes is wanted for long, the budget is {} bytes of "
-                "which {} hold weights and {} are kept for long",
-                size, limits_.budget_bytes, reserved_, for_long_);
+    return fail(
+        errc::resource_exhausted,
+        "{}: a block of {} bytes is wanted for long, the budget is {} bytes of which {} hold "
+        "weights and {} are kept for long",
+        to_string(of_), size, limits_.budget_bytes, reserved_, for_long_);
   if (!waiting_.empty())
     return std::shared_ptr<buffer>{};
   auto block = try_lease(size);
@@ -97,9 +99,9 @@ result<std::shared_ptr<reservation>> ledger::reserve(std::size_t bytes,
   if (lasting() > limits_.budget_bytes || !make_room(bytes)) {
     constexpr std::uint32_t again_in_ms = 20;
     error why{errc::resource_exhausted,
-              fmt::format("device memory: {} bytes of weights are to be loaded, the budget is {} "
-                          "bytes of which {} hold weights and {} are at work",
-                          bytes, limits_.budget_bytes, reserved_, leased_)};
+              fmt::format("{}: {} bytes of weights are to be loaded, the budget is {} bytes of "
+                          "which {} hold weights and {} are at work",
+                          to_string(of_), bytes, limits_.budget_bytes, reserved_, leased_)};
     if (lasting() <= limits_.budget_bytes)
       why.retry_after_ms = again_in_ms;
     return tl::unexpected<error>{std::move(why)};
@@ -137,7 +139,7 @@ result<std::shared_ptr<buffer>> ledger::try_lease(std::size_t bytes) {
   }
   if (!make_room(bytes))
     return std::shared_ptr<buffer>{};
-  auto made = on_->allocate(bytes);
+  auto made = of_ == memory_kind::device ? on_->allocate(bytes) : on_->allocate_host(bytes);
   if (!made) {
     if (leased_ > 0) // the machine has less than the budget says: what is leased comes back
       return std::shared_ptr<buffer>{};

@@ -1,11 +1,12 @@
 #pragma once
 
-// The books of one device's memory: which blocks exist, which are free, who waits. Activation
+// The books of one memory of a device: which blocks exist, which are free, who waits. Activation
 // blocks and hot weights share one budget. Not thread-safe: one memory actor at a time works on it.
 // What is lent and reserved is watched, not only counted: whoever holds it may end without a word.
 
 #include "kernels/base/clock.hpp"
 #include "kernels/device/device.hpp"
+#include "runtime/store/memory_kind.hpp"
 #include "runtime/store/reservation.hpp"
 #include "runtime/store/size_class.hpp"
 
@@ -34,7 +35,10 @@ public:
   };
 
   /// `on` outlives the ledger.
-  ledger(device& on, limits with) : on_(&on), limits_(with) {}
+  ledger(device& on, limits with, memory_kind of = memory_kind::device)
+      : on_(&on), limits_(with), of_(of) {}
+
+  [[nodiscard]] memory_kind of() const noexcept { return of_; }
 
   /// A block of at least `bytes`: a free one of the size class, or a new one within the budget.
   /// Null when it has to wait: then the waiter is queued and served by a later `give_back` or
@@ -99,6 +103,7 @@ private:
 
   device* on_;
   limits limits_;
+  memory_kind of_;
   std::multimap<std::size_t, idle_block> idle_; // by size
   std::deque<request> waiting_;
   std::unordered_map<const buffer*, lent_block> lent_;

@@ -35,6 +35,9 @@ struct counting_device final : device {
   result<std::unique_ptr<buffer>> allocate(std::size_t bytes) override {
     return std::make_unique<heap_block>(bytes, alive);
   }
+  result<std::unique_ptr<buffer>> allocate_host(std::size_t bytes) override {
+    return std::make_unique<heap_block>(bytes, alive_on_host);
+  }
   result<std::unique_ptr<stream>> open_stream(stream_mode) override {
     return fail(errc::unimplemented, "no streams here");
   }
@@ -45,6 +48,7 @@ struct counting_device final : device {
 
   device_properties about;
   heap_block::totals alive;
+  heap_block::totals alive_on_host;
 };
 
 } // namespace troupe::test

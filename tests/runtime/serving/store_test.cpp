@@ -32,6 +32,19 @@ BOOST_AUTO_TEST_CASE(size_classes_are_quarters_of_powers_of_two) {
 
 BOOST_FIXTURE_TEST_SUITE(device_ledger, books)
 
+BOOST_AUTO_TEST_CASE(books_of_host_memory_are_of_the_same_kind) {
+  ledger pinned{on, {.budget_bytes = 2 * page}, memory_kind::host};
+  auto block = *pinned.lease(1, 100, start);
+  BOOST_TEST(on.alive_on_host.bytes == page);
+  BOOST_TEST(on.alive.bytes == 0u);
+  const auto refused = pinned.lease(2, 3 * page, start);
+  BOOST_REQUIRE(!refused);
+  BOOST_TEST(refused.error().text.starts_with("pinned host memory"));
+  BOOST_TEST(pinned.give_back(std::move(block), start).empty());
+  pinned.expire(start + 10s);
+  BOOST_TEST(on.alive_on_host.bytes == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(a_free_block_is_lent_again) {
   auto block = *of.lease(1, 100, start);
   auto* first = block.get();
