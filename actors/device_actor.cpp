@@ -3,9 +3,11 @@
 #include "actors/capturing.hpp"
 #include "actors/deliver.hpp"
 #include "actors/hand_on.hpp"
+#include "actors/long_turn.hpp"
 
 #include <algorithm>
 #include <new>
+#include <optional>
 #include <stdexcept>
 
 namespace troupe::actors {
@@ -32,14 +34,13 @@ device_actor::behavior_type device_state::make_behavior(commons_ptr shared, devi
         pending_.push(next->from, next, next->expected, next->where->terms.share);
         advance();
       },
-      [this](granted_atom, std::uint64_t ticket, const lease_ptr& block, const failure& outcome) {
-        granted(ticket, block, outcome);
-      },
+      [this](granted_atom, memory_kind of, std::uint64_t ticket, const lease_ptr& block,
+             const failure& outcome) { granted(of, ticket, block, outcome); },
       [this](planned_atom, std::uint64_t number, std::int64_t took, const program_ptr& program,
              const failure& outcome) { planned(number, took, program, outcome); },
       [this](done_atom, std::uint64_t ticket, const failure& outcome) { done(ticket, outcome); },
-      [this](yield_atom, bool all) { yield(all); },
-      [this](up_atom) { ask_for_memory(); },
+      [this](yield_atom, memory_kind of, bool all) { yield(of, all); },
+      [this](up_atom, memory_kind of) { ask_again(of); },
       [this](wake_atom) { advance(); },
       [this](probe_atom) { probe(); },
   };
@@ -103,39 +104,7 @@ void device_state::run_planned(const batch_ptr& next, program_ptr program, std::
                                                                 : program->make_run());
   const auto ticket = shared_->fresh_number();
   running_.emplace(ticket, work);
-  if (work->device_bytes() == 0)
-    return submit(ticket, work);
-  if (auto block = kept(work->device_bytes())) {
-    work->set_lease(std::move(block));
-    return submit(ticket, work);
-  }
-  if (!tell<memory_actor>(*shared_, setup_.memory, lease_atom_v, ticket,
-                          static_cast<std::uint64_t>(work->device_bytes())))
-    granted(ticket, nullptr, {error{errc::unavailable, "no memory at the moment", 100}});
-}
-
-void device_state::granted(std::uint64_t ticket, const lease_ptr& block, const failure& outcome) {
-  const auto at = running_.find(ticket);
-  if (at == running_.end())
-    return; // of an actor before this one; the lease gives itself back
-  const auto work = at->second;
-  if (work->has_lease())
-    return; // asked for twice, since the books were begun anew
-  if (outcome.what) {
-    running_.erase(at);
-    finish(*work->of(), outcome.what);
-    return advance();
-  }
-  work->set_lease(block);
-  submit(ticket, work);
-}
-
-// Whoever keeps the books of memory has begun anew: what it was asked before is forgotten.
-void device_state::ask_for_memory() {
-  for (const auto& [ticket, work] : running_)
-    if (work->device_bytes() > 0 && !work->has_lease())
-      tell<memory_actor>(*shared_, setup_.memory, lease_atom_v, ticket,
-                         static_cast<std::uint64_t>(work->device_bytes()));
+  supply(ticket, work);
 }
 
 void device_state::done(std::uint64_t ticket, const failure& outcome) {
@@ -154,15 +123,13 @@ void device_state::done(std::uint64_t ticket, const failure& outcome) {
   if (outcome.what && outcome.what->code == errc::unavailable)
     throw std::runtime_error(
         to_string(*outcome.what)); // the device is lost: its supervisor decides
-  // A block is kept for the next batch unless one waits for memory: that one gets it by the books.
-  const bool short_of_memory = std::any_of(running_.begin(), running_.end(), [](const auto& one) {
-    return one.second->device_bytes() > 0 && !one.second->has_lease();
-  });
-  if (auto block = work->take_lease(); block && !short_of_memory)
-    kept_.push_back({std::move(block)});
+  keep_lease(*work, memory_kind::device);
   rest(*work);
   release(*what, took);
-  advance(); // the device first, the answers meanwhile
+  std::optional<long_turn> copies;
+  if (work->bytes(memory_kind::host) > 0)
+    copies.emplace(); // outputs are copied: whom this wakes need not wait for that
+  advance();          // the device first, the answers meanwhile
   if (outcome.what)
     return report(*what, outcome.what);
   setup_.signs.health->ran();
@@ -175,6 +142,7 @@ void device_state::done(std::uint64_t ticket, const failure& outcome) {
   }
   report(*what, {}, took);
   batch_results results{what, work->outputs()};
+  keep_lease(*work, memory_kind::host);
   if (!needs_postprocess(*what)
       || !tell<postprocess_actor>(*shared_, shared_->postprocess, split_atom_v,
                                   results_ptr{std::make_shared<batch_results>(results)}))
@@ -210,25 +178,6 @@ void device_state::report(const batch& what, std::optional<error> failed, durati
   auto outcome =
       std::make_shared<batch_outcome>(batch_outcome{what.id, std::move(failed), took, tickets});
   tell<batcher_actor>(*shared_, what.from, finished_atom_v, outcome_ptr{std::move(outcome)});
-}
-
-// The smallest of the kept blocks that is large enough, unless most of it would lie idle.
-lease_ptr device_state::kept(std::size_t bytes) {
-  auto best = kept_.end();
-  for (auto at = kept_.begin(); at != kept_.end(); ++at)
-    if (at->block->size() >= bytes && at->block->size() / 4 <= bytes
-        && (best == kept_.end() || at->block->size() < best->block->size()))
-      best = at;
-  if (best == kept_.end())
-    return nullptr;
-  auto block = std::move(best->block);
-  kept_.erase(best);
-  return block;
-}
-
-void device_state::yield(bool all) {
-  runs_.clear();
-  std::erase_if(kept_, [all](auto& one) { return all || !std::exchange(one.used, false); });
 }
 
 device_actor::behavior_type device(device_actor::stateful_pointer<device_state> self,

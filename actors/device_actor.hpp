@@ -19,7 +19,7 @@ namespace troupe::actors {
 struct device_setup {
   std::shared_ptr<troupe::device> on;
   stage_id id = 0;
-  stage_id memory = 0;
+  store::per_memory<stage_id> memory{}; ///< who keeps its books; 0: none needed
   stream_mode mode = stream_mode::own_thread;
   device_signs signs{};
 };
@@ -58,16 +58,22 @@ private:
   void advance();
   void attempt(const batch_ptr& next, const std::function<void()>& work);
   void run_planned(const batch_ptr& next, program_ptr program, std::int64_t bucket);
-  void granted(std::uint64_t ticket, const lease_ptr& block, const failure& outcome);
-  void ask_for_memory();
   void done(std::uint64_t ticket, const failure& outcome);
   void rest(device_work& work);
   [[nodiscard]] bool may_run(const batch& next);
   void release(const batch& what, duration took);
   void finish(const batch& what, std::optional<error> failed);
   void report(const batch& what, std::optional<error> failed, duration took = {});
-  void yield(bool all);
-  lease_ptr kept(std::size_t bytes);
+
+  // Memory (device_memory.cpp).
+  void supply(std::uint64_t ticket, const work_ptr& work);
+  void ask(memory_kind of, std::uint64_t ticket, const device_work& work);
+  void granted(memory_kind of, std::uint64_t ticket, const lease_ptr& block,
+               const failure& outcome);
+  void ask_again(memory_kind of);
+  void keep_lease(device_work& from, memory_kind of);
+  lease_ptr kept(memory_kind of, std::size_t bytes);
+  void yield(memory_kind of, bool all);
 
   // Plans (device_plans.cpp).
   void start(const batch_ptr& next);
@@ -93,7 +99,7 @@ private:
   std::unordered_map<std::uint64_t, std::unique_ptr<placement::resource_claim>> claims_;
   std::unordered_map<std::uint64_t, work_ptr> running_; ///< by ticket; some still wait for memory
   std::map<std::uint64_t, parked> planning_;            ///< by the number of the order
-  std::vector<kept_block> kept_;                        ///< for the next batches
+  store::per_memory<std::vector<kept_block>> kept_;     ///< for the next batches
   std::unordered_map<const placement::program*, resting_run> runs_;
   duration planning_time_ = std::chrono::milliseconds{20};
   time_point last_ended_{}; ///< when the stream was through with the batch before

@@ -1,12 +1,16 @@
 #pragma once
 
 #include "actors/batch.hpp"
+#include "actors/batch_rows.hpp"
+#include "actors/staging.hpp"
 #include "kernels/base/small_vector.hpp"
 #include "kernels/device/device.hpp"
 #include "runtime/placement/executable.hpp"
 #include "runtime/store/lease.hpp"
+#include "runtime/store/memory_kind.hpp"
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace troupe::actors {
@@ -16,15 +20,18 @@ namespace troupe::actors {
 /// actor takes the outputs: never two at a time.
 class device_work {
 public:
+  using kind = store::memory_kind;
+
   /// `program` is planned for `bucket` rows (0: the model does not batch, the one job's dims are
   /// the program's); more rows than that take several runs, one after the other in the same memory.
   device_work(batch_ptr of, std::shared_ptr<const placement::program> program, std::int64_t bucket,
               const device_properties& on);
 
-  /// The device memory that the lease must have. 0: none needed.
-  [[nodiscard]] std::size_t device_bytes() const noexcept { return device_bytes_; }
-  void set_lease(std::shared_ptr<store::lease> held) { lease_ = std::move(held); }
-  [[nodiscard]] bool has_lease() const noexcept { return lease_ != nullptr; }
+  /// The memory that a lease must have. 0: none needed.
+  [[nodiscard]] std::size_t bytes(kind of) const noexcept { return bytes_[of]; }
+  /// What it needs next before it can be submitted.
+  [[nodiscard]] std::optional<kind> lacks() const noexcept;
+  void set_lease(kind of, std::shared_ptr<store::lease> held) { leases_[of] = std::move(held); }
   void set_run(std::unique_ptr<placement::run> made) { run_ = std::move(made); }
 
   /// Gathers, launches and scatters; inside the stream's `issue`.
@@ -42,39 +49,43 @@ public:
   }
 
   // After the work is done.
-  [[nodiscard]] std::shared_ptr<store::lease> take_lease() noexcept { return std::move(lease_); }
-  [[nodiscard]] std::unique_ptr<placement::run> take_run() noexcept { return std::move(run_); }
+  /// In memory that is no lease's. The lease of the host's memory is needed for it.
   [[nodiscard]] std::vector<tensor> outputs() const;
+  [[nodiscard]] std::shared_ptr<store::lease> take_lease(kind of) noexcept {
+    return std::move(leases_[of]);
+  }
+  [[nodiscard]] std::unique_ptr<placement::run> take_run() noexcept { return std::move(run_); }
 
   time_point started{}; ///< written by the stream's thread
   time_point ended{};
 
 private:
-  [[nodiscard]] const std::byte* in_place(std::size_t input, std::int64_t first) const;
-  [[nodiscard]] tensor as_it_runs(const job::impl& of, std::size_t input, std::int64_t first,
-                                  std::int64_t count);
   [[nodiscard]] result<void> gather(stream& on, std::size_t input, std::int64_t first);
-  [[nodiscard]] const tensor* filler(std::size_t input) const;
+  [[nodiscard]] result<void> fetch(stream& on, std::int64_t run) const;
   [[nodiscard]] result<void> keep_states(stream& on, std::int64_t first) const;
   [[nodiscard]] result<void> one_run(stream& on, std::int64_t run);
   [[nodiscard]] result<void> check() const;
   [[nodiscard]] result<void> compute(stream& on);
+  [[nodiscard]] bool stays(std::size_t output) const;
+  /// Of an output of `count` runs, without the rows that only fill the batch.
+  [[nodiscard]] std::size_t wanted_bytes(std::size_t output, std::int64_t run,
+                                         std::int64_t count) const;
 
   batch_ptr batch_;
   std::shared_ptr<const placement::program> program_;
   std::int64_t bucket_;
   std::int64_t runs_ = 1;
-  bool host_visible_;
-  std::size_t device_bytes_ = 0;
+  store::per_memory<std::size_t> bytes_;
   using offsets = small_vector<std::size_t, 4>;
   offsets input_at_;  ///< into the lease
   offsets output_at_; ///< into the lease, where the host cannot see it
   offsets host_at_;   ///< into the outputs' block
   std::shared_ptr<std::byte[]> host_block_;
-  std::shared_ptr<store::lease> lease_;
+  store::per_memory<std::shared_ptr<store::lease>> leases_;
   std::unique_ptr<placement::run> run_;
-  std::vector<tensor> padded_;   ///< inputs that had to grow: alive until the work is done
-  std::vector<tensor> computed_; ///< where the outputs were not known before
+  batch_rows rows_;
+  std::optional<staging> staged_; ///< where the host cannot see the device's memory
+  std::vector<tensor> computed_;  ///< where the outputs were not known before
 };
 
 } // namespace troupe::actors

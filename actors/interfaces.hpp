@@ -47,7 +47,7 @@ using batcher_actor = job_stage::extend<rpc<void(cancel_atom, job_ptr)>,        
                                         rpc<void(halt_atom)>,                            //
                                         rpc<void(wake_atom)>>;
 
-/// Keeps the books of one device's memory.
+/// Keeps the books of one memory of a device.
 ///   lease     a block of so many bytes for a device's ticket; comes as `granted`
 ///   lend      a block of so many bytes for whoever asks, at once or not at all
 ///   giveback  a block returns
@@ -63,21 +63,22 @@ using memory_actor = caf::typed_actor<rpc<void(lease_atom, std::uint64_t, std::u
 
 /// Runs batches on one device.
 ///   run      a batch; answered to its batcher with `finished`, exactly once
-///   granted  the lease that a ticket waits for, or why there is none
+///   granted  the lease of such memory that a ticket waits for, or why there is none
 ///   planned  a plan that batches wait for was made, or could not be
 ///   done     the stream is through with a ticket
-///   yield    give back the blocks kept for the next batch: all, or those unused since the last
-///   yield
-///   up       its memory's actor was restarted: leases that are waited for are asked for again
+///   yield    give back the blocks of such memory kept for the next batch: all, or those unused
+///   since the last yield
+///   up       whoever keeps such memory's books was restarted: leases that are waited for are asked
+///   for again
 ///   wake     resources that a batch waits for have been given back
 ///   probe    it was restarted: if it is not fit, it is to try itself before it takes batches
 using device_actor =
     caf::typed_actor<rpc<void(run_atom, batch_ptr)>,                                             //
-                     rpc<void(granted_atom, std::uint64_t, lease_ptr, failure)>,                 //
+                     rpc<void(granted_atom, memory_kind, std::uint64_t, lease_ptr, failure)>,    //
                      rpc<void(planned_atom, std::uint64_t, std::int64_t, program_ptr, failure)>, //
                      rpc<void(done_atom, std::uint64_t, failure)>,                               //
-                     rpc<void(yield_atom, bool)>,                                                //
-                     rpc<void(up_atom)>,                                                         //
+                     rpc<void(yield_atom, memory_kind, bool)>,                                   //
+                     rpc<void(up_atom, memory_kind)>,                                            //
                      rpc<void(wake_atom)>,                                                       //
                      rpc<void(probe_atom)>>;
 

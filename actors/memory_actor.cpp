@@ -23,7 +23,8 @@ memory_actor::behavior_type memory_state::make_behavior(commons_ptr shared, stag
       [this](reserve_atom, std::uint64_t bytes) { return reserve(bytes); },
       [this](release_atom) {
         grant_all(ledger_->audit());
-        tell<device_actor>(*shared_, device_, yield_atom_v, true); // run states hold weights
+        tell<device_actor>(*shared_, device_, yield_atom_v, ledger_->of(),
+                           true); // run states hold weights
       },
       [this](wake_atom) {
         alarm_ = false;
@@ -35,12 +36,12 @@ memory_actor::behavior_type memory_state::make_behavior(commons_ptr shared, stag
 void memory_state::lease(std::uint64_t ticket, std::size_t bytes) {
   auto block = ledger_->lease(ticket, bytes, shared_->clock->now());
   if (!block)
-    tell<device_actor>(*shared_, device_, granted_atom_v, ticket, lease_ptr{},
+    tell<device_actor>(*shared_, device_, granted_atom_v, ledger_->of(), ticket, lease_ptr{},
                        failure{block.error()});
   else if (*block)
     grant(ticket, std::move(*block));
   else // what the device keeps for later may be what is missing
-    tell<device_actor>(*shared_, device_, yield_atom_v, true);
+    tell<device_actor>(*shared_, device_, yield_atom_v, ledger_->of(), true);
   wake_later();
 }
 
@@ -52,7 +53,7 @@ lent memory_state::lend(std::size_t bytes) {
   if (*block)
     return {as_lease(std::move(*block))};
   // What the device keeps for later may be what is missing: for whoever tries again.
-  tell<device_actor>(*shared_, device_, yield_atom_v, true);
+  tell<device_actor>(*shared_, device_, yield_atom_v, ledger_->of(), true);
   return {tl::unexpected<error>{
       error{errc::resource_exhausted, "the device has no memory for it at the moment", 100}}};
 }
@@ -61,7 +62,8 @@ reserved memory_state::reserve(std::size_t bytes) {
   auto made = ledger_->reserve(
       bytes, [shared = shared_, to = id_] { tell<memory_actor>(*shared, to, release_atom_v); });
   if (!made && made.error().retry_after_ms > 0)
-    tell<device_actor>(*shared_, device_, yield_atom_v, true); // what it keeps is in the way
+    tell<device_actor>(*shared_, device_, yield_atom_v, ledger_->of(),
+                       true); // what it keeps is in the way
   return {std::move(made)};
 }
 
@@ -74,8 +76,8 @@ lease_ptr memory_state::as_lease(block_ptr block) const {
 }
 
 void memory_state::grant(std::uint64_t ticket, block_ptr block) {
-  tell<device_actor>(*shared_, device_, granted_atom_v, ticket, as_lease(std::move(block)),
-                     failure{});
+  tell<device_actor>(*shared_, device_, granted_atom_v, ledger_->of(), ticket,
+                     as_lease(std::move(block)), failure{});
 }
 
 void memory_state::grant_all(std::vector<store::ledger::grant> grants) {
@@ -83,8 +85,10 @@ void memory_state::grant_all(std::vector<store::ledger::grant> grants) {
     if (one.block)
       grant(one.waiter, std::move(one.block));
     else
-      tell<device_actor>(*shared_, device_, granted_atom_v, one.waiter, lease_ptr{},
-                         failure{error{errc::resource_exhausted, "the device has no memory left"}});
+      tell<device_actor>(
+          *shared_, device_, granted_atom_v, ledger_->of(), one.waiter, lease_ptr{},
+          failure{error{errc::resource_exhausted,
+                        fmt::format("there is no {} left", to_string(ledger_->of()))}});
   }
 }
 
@@ -93,7 +97,7 @@ void memory_state::look() {
   grant_all(ledger_->audit());
   ledger_->expire(shared_->clock->now());
   if (ledger_->leased_bytes() > 0)
-    tell<device_actor>(*shared_, device_, yield_atom_v, false);
+    tell<device_actor>(*shared_, device_, yield_atom_v, ledger_->of(), false);
   if (in_use() > 0)
     wake_later();
 }

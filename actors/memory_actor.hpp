@@ -11,10 +11,10 @@
 
 namespace troupe::actors {
 
-/// The books of one device, which outlive the actor that keeps them.
+/// The books of one memory of a device, which outlive the actor that keeps them.
 using ledger_ptr = std::shared_ptr<store::ledger>;
 
-/// Keeps one device's ledger.
+/// Keeps one ledger of a device's.
 class memory_state {
 public:
   static inline const char* name = "memory";

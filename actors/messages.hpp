@@ -8,6 +8,7 @@
 #include "actors/job.hpp"
 #include "actors/orders.hpp"
 #include "runtime/store/lease.hpp"
+#include "runtime/store/memory_kind.hpp"
 
 #include <caf/allowed_unsafe_message_type.hpp>
 #include <caf/type_id.hpp>
@@ -19,6 +20,7 @@ namespace troupe::actors {
 using job_ptr = std::shared_ptr<job::impl>;
 using lease_ptr = std::shared_ptr<store::lease>;
 using block_ptr = std::shared_ptr<buffer>;
+using store::memory_kind;
 
 } // namespace troupe::actors
 
@@ -28,6 +30,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::actors::outcome_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::actors::results_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::actors::lease_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::actors::block_ptr)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::store::memory_kind)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::actors::routes_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::actors::model_name)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::actors::continuation_ptr)

@@ -58,6 +58,9 @@ struct options {
   std::size_t max_queue_rows = 4096;          ///< per placement
   std::chrono::milliseconds default_deadline{60'000};
   std::size_t device_memory_bytes = 0; ///< budget per device; 0: what the machine has
+  /// Page-locked host memory per device that copies from and to such; 0: a quarter of the device's,
+  /// at most 512 MiB. A batch whose inputs and outputs together need more is refused.
+  std::size_t pinned_memory_bytes = 0;
   std::size_t plan_memory_bytes = 0; ///< all plans together, about; 0: a 32nd of the first device's
   int device_failures = 3; ///< in a row, within a minute, that make a device unfit for work
   /// A device that takes longer than this for a batch, and than ten times what is usual for it, is

@@ -29,6 +29,15 @@ std::function<caf::strong_actor_ptr(caf::actor_system&)> spawned(Spawn spawn) {
       [spawn](caf::actor_system& in) { return caf::actor_cast<caf::strong_actor_ptr>(spawn(in)); };
 }
 
+// Page-locked memory is taken from everybody else in the machine: enough for a few batches.
+std::size_t budget_of(memory_kind of, const options& with, const device_properties& about) {
+  constexpr std::size_t enough_pinned = std::size_t{512} << 20;
+  if (of == memory_kind::device)
+    return with.device_memory_bytes ? with.device_memory_bytes : about.memory_bytes;
+  return with.pinned_memory_bytes ? with.pinned_memory_bytes
+                                  : std::min(about.memory_bytes / 4, enough_pinned);
+}
+
 void fill(commons& shared, const system_parts& parts, const std::weak_ptr<commons>& self) {
   shared.clock = parts.clock;
   shared.default_deadline = parts.with.default_deadline;
@@ -80,17 +89,25 @@ std::vector<child_spec> wire(const commons_ptr& shared, const system_parts& part
     device_signs signs{place.device, health};
     signs.silence = parts.with.device_silence;
     shared->signs.push_back(signs);
-    store::ledger::limits limits;
-    limits.budget_bytes =
-        parts.with.device_memory_bytes ? parts.with.device_memory_bytes : about.memory_bytes;
-    // The books refer to the device, and outlive whoever keeps them.
-    const auto books = std::shared_ptr<store::ledger>{new store::ledger{*on, limits},
-                                                      [on](store::ledger* gone) { delete gone; }};
-    made.push_back({place.memory, "memory of " + about.name, spawned([=](caf::actor_system& in) {
-                      return in.spawn(memory, shared, place.memory, place.device, books);
-                    }),
-                    0, [shared, place] { tell<device_actor>(*shared, place.device, up_atom_v); }});
-    const device_setup setup{on, place.device, place.memory, stream_mode::own_thread, signs};
+    device_setup setup{on, place.device, {}, stream_mode::own_thread, signs};
+    for (const auto of : store::memory_kinds) {
+      if (of == memory_kind::host && about.host_visible)
+        continue; // nothing is copied
+      // The books refer to the device, and outlive whoever keeps them.
+      const auto books = std::shared_ptr<store::ledger>{
+          new store::ledger{*on, {.budget_bytes = budget_of(of, parts.with, about)}, of},
+          [on](store::ledger* gone) { delete gone; }};
+      const auto id = setup.memory[of] =
+          of == memory_kind::device ? place.memory : stages.fresh_id();
+      made.push_back(
+          {id,
+           fmt::format("{} of {}", of == memory_kind::device ? "memory" : "host memory",
+                       about.name),
+           spawned([=](caf::actor_system& in) {
+             return in.spawn(memory, shared, id, place.device, books);
+           }),
+           0, [shared, place, of] { tell<device_actor>(*shared, place.device, up_atom_v, of); }});
+    }
     made.push_back({place.device, "device " + about.name,
                     spawned([=](caf::actor_system& in) { return in.spawn(device, shared, setup); }),
                     std::max(1, about.tickets),

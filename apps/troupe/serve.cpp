@@ -264,6 +264,10 @@ action add_serve(CLI::App& command) {
       .add_option("--max-request-bytes", from->with.max_request_bytes,
                   "Payload of those requests together")
       ->capture_default_str();
+  command.add_option("--pinned-memory-bytes", from->with.pinned_memory_bytes,
+                     "Page-locked host memory for the inputs and outputs of the batches on each "
+                     "device whose memory the host cannot see; 0: a quarter of the device's, at "
+                     "most 512 MiB");
   command.add_option("--plan-memory-bytes", from->with.plan_memory_bytes,
                      "Plans of all models together, about; those longest unused leave; 0: a 32nd "
                      "of the device's memory, at least 64 MiB");

@@ -29,7 +29,8 @@ struct repository {
   ~repository() { fs::remove_all(path); }
 
   std::unique_ptr<runtime> started(options with = {}) {
-    with.devices = {"cpu:threads=1"};
+    if (with.devices == options{}.devices)
+      with.devices = {"cpu:threads=1"};
     with.model_repository = path;
     auto made = runtime::start(std::move(with));
     BOOST_REQUIRE_MESSAGE(made, (made ? "" : made.error().text));
@@ -62,6 +63,22 @@ BOOST_AUTO_TEST_CASE(a_repository_is_loaded_and_served) {
   BOOST_TEST(values[1] == 0.0f);
   BOOST_TEST(system->metadata("relu")->inputs[0].shape[0] == -1);
   BOOST_TEST(system->statistics("relu").at(0).inference_count == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_device_whose_memory_the_host_cannot_see_serves_the_same) {
+  options with;
+  with.devices = {"sim:host_visible=0"}; // refuses to copy from and to what it did not hand out
+  auto system = started(with);
+  std::vector<std::future<response_part>> answers;
+  for (int i = 0; i < 32; ++i)
+    answers.push_back(system->infer(asking(static_cast<float>(i))));
+  for (int i = 0; i < 32; ++i) {
+    auto answer = answers[static_cast<std::size_t>(i)].get();
+    BOOST_REQUIRE_MESSAGE(answer, (answer ? "" : answer.error().text));
+    const auto values = elements_of<float>(answer->outputs[0].value.data);
+    BOOST_TEST(values[0] == static_cast<float>(i));
+    BOOST_TEST(values[1] == 0.0f);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(models_come_and_go) {

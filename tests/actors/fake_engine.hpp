@@ -5,6 +5,7 @@
 
 #include "actors/simulation/stand_in.hpp"
 #include "kernels/device/device.hpp"
+#include "kernels/sim/apart_memory.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -65,7 +66,9 @@ inline bool fall_silent(work_list& on) {
 
 class held_stream final : public stream {
 public:
-  explicit held_stream(std::shared_ptr<work_list> to) : to_(std::move(to)) {}
+  /// `memory`: refuses what it does not know; null: anything is copied.
+  held_stream(std::shared_ptr<work_list> to, std::shared_ptr<sim::apart_memory> memory)
+      : to_(std::move(to)), memory_(std::move(memory)) {}
   ~held_stream() override {
     std::erase_if(to_->waiting, [this](const auto& one) { return one.on == this; });
     std::erase_if(to_->silent, [this](const auto& one) { return one.on == this; });
@@ -75,6 +78,9 @@ public:
     to_->waiting.push_back({this, std::move(issue), std::move(done)});
   }
   result<void> copy(std::byte* to, const std::byte* from, std::size_t bytes) override {
+    if (memory_)
+      if (auto known = memory_->count_copy(to, from, bytes); !known)
+        return propagate(known);
     std::memcpy(to, from, bytes);
     return {};
   }
@@ -85,22 +91,7 @@ public:
 
 private:
   std::shared_ptr<work_list> to_;
-};
-
-class heap_buffer final : public buffer {
-public:
-  heap_buffer(std::size_t bytes, std::shared_ptr<std::size_t> held)
-      : block_(allocate_aligned(bytes)), bytes_(bytes), held_(std::move(held)) {
-    *held_ += bytes_;
-  }
-  ~heap_buffer() override { *held_ -= bytes_; }
-  std::byte* data() const noexcept override { return block_.get(); }
-  std::size_t size() const noexcept override { return bytes_; }
-
-private:
-  std::shared_ptr<std::byte[]> block_;
-  std::size_t bytes_;
-  std::shared_ptr<std::size_t> held_; ///< bytes of all buffers of the device
+  std::shared_ptr<sim::apart_memory> memory_;
 };
 
 class fake_device final : public device {
@@ -113,15 +104,22 @@ public:
   const device_properties& properties() const noexcept override { return about_; }
   device_properties& about() noexcept { return about_; }
   const std::shared_ptr<work_list>& work() const noexcept { return to_; }
-  std::size_t held_bytes() const noexcept { return *held_; }
+  /// Bytes of all blocks that are out.
+  std::size_t held_bytes(sim::side of = sim::side::device) const noexcept {
+    return memory_->held(of);
+  }
+  sim::traffic copied() const { return memory_->copied(); }
   result<std::unique_ptr<buffer>> allocate(std::size_t bytes) override {
-    return std::make_unique<heap_buffer>(bytes, held_);
+    return memory_->allocate(sim::side::device, bytes);
+  }
+  result<std::unique_ptr<buffer>> allocate_host(std::size_t bytes) override {
+    return memory_->allocate(sim::side::host, bytes);
   }
   result<std::unique_ptr<stream>> open_stream(stream_mode) override {
     ++to_->streams_opened;
     if (to_->failing_streams > 0 && to_->failing_streams--)
       return fail(errc::unavailable, "no stream today");
-    return std::make_unique<held_stream>(to_);
+    return std::make_unique<held_stream>(to_, about_.host_visible ? nullptr : memory_);
   }
   layout_rule layouts(const kernel_spec&) const override { return layout_rule::row_major_only; }
   result<kernel_choice> choose_kernel(const kernel_spec&, weight_cache&) override {
@@ -130,7 +128,9 @@ public:
 
 private:
   std::shared_ptr<work_list> to_;
-  std::shared_ptr<std::size_t> held_ = std::make_shared<std::size_t>(0);
+  static constexpr std::size_t plenty = std::size_t{1} << 30;
+  std::shared_ptr<sim::apart_memory> memory_ =
+      std::make_shared<sim::apart_memory>("fake", plenty, plenty);
   device_properties about_;
 };
 

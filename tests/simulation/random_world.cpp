@@ -12,7 +12,8 @@ namespace troupe::test {
 namespace {
 
 constexpr std::size_t weight_bytes = 4096;
-constexpr std::int64_t most_rows = 17; // of a request
+constexpr std::size_t block_bytes = 4096; // of most batches
+constexpr std::int64_t most_rows = 17;    // of a request
 const error broken{errc::internal, "broken on purpose"};
 const error gone{errc::unavailable, "the device is gone"};
 
@@ -53,9 +54,13 @@ void random_world::furnish() {
   }
   for (const auto& on : devices_)
     on->about().tickets = static_cast<int>(1 + below(2));
+  for (const auto& on : devices_)
+    on->about().host_visible = chance(60);
   parts.with.max_requests = static_cast<std::size_t>(one_of({8, 64, 4096}));
   budget_ = weight_bytes * static_cast<std::size_t>(one_of({4, 8, 4096})); // versions and blocks
   parts.with.device_memory_bytes = budget_;
+  pinned_budget_ = block_bytes * static_cast<std::size_t>(one_of({1, 2, 4096}));
+  parts.with.pinned_memory_bytes = pinned_budget_;
   planned_up_to = one_of({0, 4, 256});
   if (chance(50)) {
     priorities.levels = 3;
@@ -275,8 +280,10 @@ void random_world::check_bounds() {
     BOOST_TEST(one->read().queued_rows <= bound * count);
   for (const auto& one : loads_)
     BOOST_TEST(one->queued_rows() <= bound);
-  for (const auto& on : devices_)
+  for (const auto& on : devices_) {
     BOOST_TEST(on->held_bytes() + weight_bytes <= budget_);
+    BOOST_TEST(on->held_bytes(sim::side::host) <= pinned_budget_);
+  }
 }
 
 bool random_world::work_all() {
@@ -373,8 +380,10 @@ void random_world::check_recovery() {
 void random_world::check_end() {
   unload();
   settle(60, 1s);
-  for (const auto& on : devices_)
+  for (const auto& on : devices_) {
     BOOST_TEST(on->held_bytes() == 0u, "every block went back to its device");
+    BOOST_TEST(on->held_bytes(sim::side::host) == 0u, "so did the host's that were lent for it");
+  }
 }
 
 } // namespace troupe::test

@@ -74,7 +74,8 @@ private:
   std::mt19937_64 dice_;
   std::ostream* trace_;
   model_spec spec_;
-  std::size_t budget_ = 0;
+  std::size_t budget_ = 0;        ///< of each device's memory
+  std::size_t pinned_budget_ = 0; ///< of the host's for it, where it is not host_visible
   bool needs_resource_ = false;
   bool falls_silent_ = false;                           ///< devices do so
   bool composed_ = false;                               ///< there is a pipeline over the model
