@@ -82,13 +82,17 @@ def styles(points):
     return drawn | {policy: style for policy, style in STYLE.items() if policy in measured}
 
 
-def decades(values):
-    return (10 ** math.floor(math.log10(min(values))), 10 ** math.ceil(math.log10(max(values))))
+def round_numbers(low, high):
+    """Round numbers within a range, a few of them."""
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    digits = (1,) if high / low > 200 else (1, 2, 5)
+    every = [d * 10.0**i for i in decades for d in digits]
+    return [v for v in every if low * 0.999 <= v <= high * 1.001]
 
 
-def ticks(low, high):
-    first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
-    return [10.0**i for i in range(first, last + 1)]
+def range_around(values):
+    low, high = min(values), max(values)
+    return (max(v for v in round_numbers(low / 20, low)), min(round_numbers(high, high * 20)))
 
 
 def draw(points, pattern):
@@ -96,7 +100,8 @@ def draw(points, pattern):
     devices = list(dict.fromkeys(p["device"] for p in points))
     capacity = {p["device"]: p["rate"] / p["load"] for p in points}
     drawn = styles(points)
-    width = LEFT + max(len(devices), 2) * (WIDTH + GAP_X)
+    legend = sum(58 + 7.5 * len(policy) for policy in drawn)
+    width = LEFT + max(len(devices) * (WIDTH + GAP_X), legend)
     height = TOP + 2 * (HEIGHT + GAP_Y)
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
@@ -111,16 +116,16 @@ def draw(points, pattern):
         at += 58 + 7.5 * len(policy)
     loads = sorted({p["load"] for p in points})
     x_range = (loads[0] * 0.9, loads[-1] * 1.15)
-    x_ticks = [(v, percent(v)) for v in ticks(*x_range)]
+    x_ticks = [(v, percent(v)) for v in round_numbers(*x_range)]
     for column, device in enumerate(devices):
         left = LEFT + column * (WIDTH + GAP_X)
         of_device = [p for p in points if p["device"] == device]
         slo = max(p["objective_ms"] for p in of_device)
         answered = [p for p in of_device if p["objective_ms"] == 0 and p["in_time"] >= 0.99]
-        y_range = decades([p["mean_ms"] for p in answered])
+        y_range = range_around([p["mean_ms"] for p in answered])
         upper = Panel(left, TOP, x_range, y_range, True)
         out += upper.axes(f'{device}: latency, without an SLO', x_ticks,
-                          [(v, f"{v:g}") for v in ticks(*y_range)], "mean latency, ms")
+                          [(v, f"{v:g}") for v in round_numbers(*y_range)], "mean latency, ms")
         lower = Panel(left, TOP + HEIGHT + GAP_Y, x_range, (0, 1.05), False)
         out += lower.axes(f'{device}: answers within an SLO of {slo:g} ms', x_ticks,
                           [(v / 4, percent(v / 4)) for v in range(5)], "in time, share of capacity")

@@ -37,8 +37,9 @@ void print_ratio(const char* what, const trial& own, const trial& other, const m
   if (ratios.empty())
     return;
   std::sort(ratios.begin(), ratios.end());
-  std::printf("  %-24s %5.2f of %-13s (rounds: %.2f to %.2f)\n", what, ratios[ratios.size() / 2],
-              other.policy.c_str(), ratios.front(), ratios.back());
+  const auto median = (ratios[(ratios.size() - 1) / 2] + ratios[ratios.size() / 2]) / 2;
+  std::printf("  %-24s %5.2f of %-13s (rounds: %.2f to %.2f)\n", what, median, other.policy.c_str(),
+              ratios.front(), ratios.back());
 }
 
 // Null where none qualifies.
