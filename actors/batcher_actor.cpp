@@ -113,7 +113,7 @@ void batcher_state::wait(waiting::item next) {
     answer_over(*asked, now());
     return step_over(asked, false);
   }
-  rows_since_ += next.rows;
+  arriving_.came(next.rows);
   queue_.push(asked->key, std::move(next));
 }
 
@@ -166,8 +166,11 @@ void batcher_state::dispatch(time_point at) {
   drop_what_is_over(at);
   while (!run_again(at)) {
     auto taken = queue_.take(
-        model().settings.batching, device(), at, [this](const auto& key) { return most_rows(key); },
-        [this](const auto& key, std::int64_t rows) { return worth_running(key, rows); });
+        model().settings.batching, device(), at,
+        [this, at](const auto& key) { return full_at(key, at); },
+        [this](const auto& key, std::int64_t rows) {
+          return worth_running(key, rows, queue_.rows());
+        });
     if (taken.empty())
       break;
     std::vector<job_ptr> jobs;
@@ -211,7 +214,7 @@ void batcher_state::send(std::vector<job_ptr> jobs, time_point at) {
     one->at.input = at;
   }
   made->shape = made->jobs.front()->key.hash();
-  note_departure(at);
+  arriving_.departed(at);
   made->expected = what_->where->load->batch_started(made->shape, padded(made->rows), at);
   in_flight_.emplace(made->id, made);
   if (!tell<device_actor>(*shared_, what_->where->device, run_atom_v, batch_ptr{made}))

@@ -4,6 +4,7 @@
 #include "actors/commons.hpp"
 #include "actors/interfaces.hpp"
 #include "runtime/batching/adaptive_size.hpp"
+#include "runtime/batching/arrival_rate.hpp"
 #include "runtime/batching/queue.hpp"
 #include "runtime/sequences/table.hpp"
 
@@ -36,12 +37,13 @@ private:
 
   // Sizes and times of batches (batcher_sizes.cpp).
   [[nodiscard]] std::int64_t most_rows(const batching::shape_key& of) const;
-  [[nodiscard]] std::int64_t worth_running(const batching::shape_key& of, std::int64_t rows) const;
+  [[nodiscard]] std::int64_t worth_running(const batching::shape_key& of, std::int64_t fit,
+                                           std::int64_t all) const;
+  [[nodiscard]] std::int64_t full_at(const batching::shape_key& of, time_point at) const;
   [[nodiscard]] std::int64_t padded(std::int64_t rows) const;
   [[nodiscard]] duration expected_run(const batching::shape_key& of, std::int64_t rows) const;
   [[nodiscard]] time_point expected_answer(const job::impl& asked, time_point at) const;
   [[nodiscard]] bool misses_objective(const job::impl& asked, time_point answered) const;
-  void note_departure(time_point at);
 
   void dispatch() { dispatch(now()); }
   void dispatch(time_point at);
@@ -86,9 +88,7 @@ private:
   std::size_t self_at_ = 0; ///< among the model's placements
   waiting queue_;
   std::optional<batching::adaptive_size> size_; ///< of batches, where the policy learns it
-  std::int64_t rows_since_ = 0;                 ///< came since a batch left
-  time_point left_{};                           ///< that batch
-  double rows_per_ns_ = 0;                      ///< that came lately
+  batching::arrival_rate arriving_;
   std::int64_t memory_rows_ = 0; ///< of a batch that its device had memory for; 0: any so far
   std::deque<job_ptr> again_;    ///< members of failed batches: each runs alone, once
   std::optional<sequence_table> sequences_; ///< of a stateful model: what is not in the queue yet

@@ -5,6 +5,7 @@
 #include "runtime/batching/buckets.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace troupe::actors {
 
@@ -23,12 +24,30 @@ std::int64_t batcher_state::most_rows(const batching::shape_key& of) const {
   return memory_rows_ > 0 ? std::min(most, memory_rows_) : most;
 }
 
-std::int64_t batcher_state::worth_running(const batching::shape_key& of, std::int64_t rows) const {
+// Where `fit` of `all` rows could leave together.
+std::int64_t batcher_state::worth_running(const batching::shape_key& of, std::int64_t fit,
+                                          std::int64_t all) const {
   if (!model().settings.batching.adapts || model().io.max_batch_size <= 0)
-    return rows;
+    return fit;
   return batching::worth_running(
-      rows, [this](std::int64_t size) { return padded(size); },
+      {fit, all, most_rows(of), arriving_.per_ns()},
+      [this](std::int64_t size) { return padded(size); },
       [&](std::int64_t size) { return what_->where->load->measured_run(of.hash(), size); });
+}
+
+// What makes a batch full. While the device is busy it may be less than the most: where so many
+// would leave when the device is free, even if twice as many wait by then as are to be expected,
+// they need not wait for it here, and the device need not wait for them.
+std::int64_t batcher_state::full_at(const batching::shape_key& of, time_point at) const {
+  const auto most = most_rows(of);
+  const auto on_device = device();
+  if (!model().settings.batching.adapts || on_device.in_flight == 0
+      || on_device.in_flight >= on_device.tickets || on_device.running_is_short)
+    return most;
+  const auto free_in = static_cast<double>((what_->where->load->free_at(at) - at).count());
+  const auto coming = static_cast<std::int64_t>(std::ceil(arriving_.per_ns() * free_in));
+  const auto all = 2 * (queue_.rows() + coming);
+  return std::min(most, worth_running(of, std::min(most, all), all));
 }
 
 // What the device works for.
@@ -61,17 +80,8 @@ time_point batcher_state::expected_answer(const job::impl& asked, time_point at)
       load.estimated_completion_after(0, shape, one, at) - load.estimated_run(shape, one);
   const auto starts = device_free + expected_run(asked.key, most) * before;
   const auto joining = static_cast<std::int64_t>(
-      rows_per_ns_ * static_cast<double>(std::max(starts - at, duration{0}).count()));
+      arriving_.per_ns() * static_cast<double>(std::max(starts - at, duration{0}).count()));
   return starts + expected_run(asked.key, std::min(most, rows - before * most + joining));
-}
-
-void batcher_state::note_departure(time_point at) {
-  if (at <= left_)
-    return;
-  const auto rate = static_cast<double>(rows_since_) / static_cast<double>((at - left_).count());
-  rows_per_ns_ = (rows_per_ns_ + rate) / 2;
-  rows_since_ = 0;
-  left_ = at;
 }
 
 // Who says by when the answer is needed is held to that; what a stage asks for was let in with its

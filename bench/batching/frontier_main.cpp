@@ -17,6 +17,7 @@ using namespace std::chrono_literals;
 const std::vector<bench_device> devices{
     {"steep", 10ms, 100us, 256, 100ms}, // a launch costs as much as a hundred rows
     {"flat", 1870us, 1ms, 256, 200ms},  // no batching reaches 35 % of what it can do
+    {"linear", 0us, 1ms, 256, 50ms},    // batches save nothing
 };
 const std::vector<std::string> policies{"none",      "auto",        "latency",     "throughput",
                                         "fixed:8:5", "fixed:32:20", "fixed:128:50"};
@@ -33,7 +34,7 @@ int main(int argc, char** argv) {
   std::uint64_t seed = 1;
   bool quiet = false;
   app.add_option("--json", json, "Write every point to this file");
-  app.add_option("--device", only_device, "steep or flat; both if left out");
+  app.add_option("--device", only_device, "steep, flat or linear; all if left out");
   app.add_option("--pattern", only_pattern, "poisson or bursty; both if left out");
   app.add_option("--seed", seed, "Of the arrivals")->capture_default_str();
   app.add_flag("--quiet", quiet, "Print the goals only");

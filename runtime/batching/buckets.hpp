@@ -29,11 +29,22 @@ struct bucket_choice {
                                           const placement::latency_profile& profile,
                                           duration planning);
 
-/// How many of `rows` waiting rows are worth a batch of their own, where a batch is padded to the
-/// size that `bucket` gives for it: all of them, or only as many as fill the next smaller size, if
-/// that serves more rows in a second. What was not measured yet is tried as a whole.
+/// What a batch could be made of.
+struct waiting_rows {
+  std::int64_t fit = 0;       ///< that may leave together
+  std::int64_t all = 0;       ///< that wait, those among them
+  std::int64_t most = 0;      ///< that a batch may have
+  double arriving_per_ns = 0; ///< and what comes lately
+};
+
+/// How many rows are worth a batch of their own, where a batch is padded to the size that `bucket`
+/// gives for it: all that fit, or as many as fill a smaller size. The sooner answers of small
+/// batches are weighed against the rows a second that larger ones serve more, which count the more
+/// the less time the device has to spare: what a batch takes longer than it must, everybody waits
+/// who comes before the queue is empty again. `measured`: what runs of exactly that size took. What
+/// was not measured yet is tried as a whole.
 [[nodiscard]] std::int64_t
-worth_running(std::int64_t rows, const std::function<std::int64_t(std::int64_t)>& bucket,
+worth_running(const waiting_rows& of, const std::function<std::int64_t(std::int64_t)>& bucket,
               const std::function<std::optional<duration>(std::int64_t)>& measured);
 
 } // namespace troupe::batching

@@ -1,4 +1,5 @@
 #include "runtime/batching/adaptive_size.hpp"
+#include "runtime/batching/arrival_rate.hpp"
 #include "runtime/batching/buckets.hpp"
 #include "runtime/batching/queue.hpp"
 #include "runtime/batching/queue_policy.hpp"
@@ -238,15 +239,44 @@ std::int64_t power_of_two(std::int64_t rows) {
   return size;
 }
 
+// Of so many waiting rows, where so many come in a millisecond.
+template <class Measured>
+std::int64_t worth(std::int64_t rows, Measured measured, double per_ms = 0) {
+  return worth_running({rows, rows, 256, per_ms / 1e6}, power_of_two, measured);
+}
+
+std::optional<duration> steep(std::int64_t rows) {
+  return 10ms + rows * 100us;
+}
+
+std::optional<duration> flat(std::int64_t rows) {
+  return 2ms + rows * 1ms;
+}
+
 BOOST_AUTO_TEST_CASE(padding_that_costs_more_than_it_serves_is_left_to_the_next_batch) {
-  auto steep = [](std::int64_t rows) { return std::optional{duration{10ms + rows * 100us}}; };
-  auto flat = [](std::int64_t rows) { return std::optional{duration{2ms + rows * 1ms}}; };
-  BOOST_TEST(worth_running(5, power_of_two, steep) == 5);
-  BOOST_TEST(worth_running(5, power_of_two, flat) == 4);
-  BOOST_TEST(worth_running(7, power_of_two, flat) == 7);
-  BOOST_TEST(worth_running(130, power_of_two, steep) == 128);
-  BOOST_TEST(worth_running(8, power_of_two, flat) == 8);
-  BOOST_TEST(worth_running(1, power_of_two, flat) == 1);
+  for (const double per_ms : {0.0, 0.5, 0.9, 100.0}) {
+    BOOST_TEST(worth(5, steep, per_ms) == 5);
+    BOOST_TEST(worth(5, flat, per_ms) == 4);
+    BOOST_TEST(worth(130, steep, per_ms) == 128);
+    BOOST_TEST(worth(1, flat, per_ms) == 1);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_busy_device_runs_larger_batches_than_an_idle_one) {
+  BOOST_TEST(worth(7, flat) == 4);
+  BOOST_TEST(worth(7, flat, 0.9) == 7);
+  BOOST_TEST(worth(64, flat) == 8);
+  BOOST_TEST(worth(64, flat, 0.5) == 16);
+  BOOST_TEST(worth(64, flat, 0.9) == 64);
+}
+
+BOOST_AUTO_TEST_CASE(where_batches_save_nothing_rows_run_one_by_one) {
+  auto linear = [](std::int64_t rows) { return std::optional{duration{rows * 1ms}}; };
+  auto worse = [](std::int64_t rows) { return std::optional{duration{rows * rows * 1ms}}; };
+  for (const double per_ms : {0.0, 0.9, 100.0}) {
+    BOOST_TEST(worth(32, linear, per_ms) == 1);
+    BOOST_TEST(worth(5, worse, per_ms) == 1);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_size_that_never_ran_is_tried) {
@@ -254,8 +284,23 @@ BOOST_AUTO_TEST_CASE(a_size_that_never_ran_is_tried) {
   auto small_only = [](std::int64_t rows) {
     return rows <= 4 ? std::optional{duration{1ms}} : std::nullopt;
   };
-  BOOST_TEST(worth_running(5, power_of_two, none) == 5);
-  BOOST_TEST(worth_running(5, power_of_two, small_only) == 5);
+  BOOST_TEST(worth(5, none) == 5);
+  BOOST_TEST(worth(5, small_only) == 5);
+}
+
+BOOST_AUTO_TEST_CASE(arrivals_are_counted_by_the_time_between_batches) {
+  arrival_rate rate;
+  BOOST_TEST(rate.per_ns() == 0);
+  auto at = start;
+  rate.departed(at);
+  for (int i = 0; i < 40; ++i) {
+    rate.came(i % 2 == 0 ? 3 : 1);
+    rate.departed(at += i % 2 == 0 ? 3ms : 1ms);
+  }
+  BOOST_TEST(rate.per_ns() * 1e6 == 1, boost::test_tools::tolerance(1e-9));
+  for (int i = 0; i < 40; ++i)
+    rate.departed(at += 1ms);
+  BOOST_TEST(rate.per_ns() * 1e6 < 0.001);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
