@@ -131,6 +131,8 @@ int main(int argc, char** argv) {
       ->check(CLI::ExistingPath);
   app.add_option("--shape", from.with.shapes,
                  "Of an input of one request, one row: NAME=1,3,48,192. Sizes left out: 1");
+  app.add_option("--input", from.with.files,
+                 "An input's data, one row: NAME=FILE.npy; random where left out");
   app.add_option("--device", from.with.device, "As `troupe serve` takes it")->capture_default_str();
   app.add_option("--max-batch", from.with.max_batch, "Rows of a batch")
       ->check(CLI::Range(1, 4096))

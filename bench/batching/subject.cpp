@@ -70,7 +70,7 @@ result<std::unique_ptr<subject>> subject::start(const subject_setup& with,
   const auto about = (*in)->metadata(with.name());
   if (!about)
     return propagate(about);
-  auto inputs = make_inputs(*about, with.shapes, {}, with.seed);
+  auto inputs = make_inputs(*about, with.shapes, with.files, with.seed);
   if (!inputs)
     return propagate(std::move(inputs));
   std::unique_ptr<subject> made{new subject{with.name(), policy, *rule, std::move(*in)}};

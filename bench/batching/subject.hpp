@@ -15,6 +15,7 @@ namespace troupe::bench {
 struct subject_setup {
   std::string model;               ///< a folder of a model repository, or an ONNX file
   std::vector<std::string> shapes; ///< of one request, one row each: "x=1,3,48,192"
+  std::vector<std::string> files;  ///< of inputs: "x=x.npy"; what has none is random
   std::string device = "cpu:threads=1";
   std::int64_t max_batch = 32;
   std::size_t max_queue_rows = 256;

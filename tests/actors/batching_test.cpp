@@ -12,6 +12,22 @@ struct rows_of_runs {
   }
 };
 
+struct adapting_fixture : actor_fixture {
+  /// Runs sizes up to 8 once, each as long as that.
+  void learn(const std::function<duration(std::int64_t rows)>& time) {
+    duration next{0};
+    work->while_running = [&] { scheduler.advance_time(next); };
+    start(batching::policy{.adapts = true});
+    for (const std::int64_t rows : {8, 4, 2, 1}) {
+      next = time(rows);
+      infer("warm " + std::to_string(rows), rows);
+      work_once();
+    }
+    work->while_running = [this] { scheduler.advance_time(1ms); };
+    work->run_rows.clear();
+  }
+};
+
 } // namespace
 
 BOOST_FIXTURE_TEST_SUITE(batching_of_requests, actor_fixture)
@@ -90,6 +106,28 @@ BOOST_AUTO_TEST_CASE(a_full_batch_takes_the_second_ticket_and_never_a_third) {
   work_once();
   work_once();
   BOOST_TEST(outcome("f") == "ok");
+}
+
+BOOST_FIXTURE_TEST_CASE(where_batches_save_nothing_single_rows_take_the_second_ticket,
+                        adapting_fixture) {
+  learn([](std::int64_t rows) { return rows * 1ms; });
+  for (const auto* name : {"a", "b", "c", "d"})
+    infer(name);
+  BOOST_TEST(work->waiting.size() == 2u);
+  while (work_once()) {
+  }
+  rows_of_runs{work->run_rows}.are({1, 1, 1, 1});
+}
+
+BOOST_FIXTURE_TEST_CASE(where_batches_save_time_rows_gather_until_the_device_is_free,
+                        adapting_fixture) {
+  learn([](std::int64_t) { return 4ms; });
+  for (const auto* name : {"a", "b", "c", "d"})
+    infer(name);
+  BOOST_TEST(work->waiting.size() == 1u);
+  while (work_once()) {
+  }
+  rows_of_runs{work->run_rows}.are({1, 4}); // three of them, padded
 }
 
 BOOST_AUTO_TEST_CASE(rows_are_padded_up_to_the_bucket_and_cut_off_again) {
