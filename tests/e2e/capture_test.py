@@ -119,3 +119,19 @@ def test_a_capture_without_payloads_is_not_replayed(tmp_path):
         done = replay(running.url("msgpack"), capture)
     assert done.returncode == 1 and "without payloads" in done.stderr
     assert not requests_file(capture).exists()
+
+
+def test_steps_of_a_sequence_are_kept_without_what_the_server_adds(tmp_path):
+    capture = tmp_path / "steps"
+    with Server(MADE_MODELS / "running_sum", "--capture", capture, "--capture-payloads") as running:
+        with Rpc(running.msgpack) as rpc:
+            for value in (1, 2, 3):
+                rpc.infer("running_sum", {"x": np.full((1, 4), value, np.float32)},
+                          parameters={"sequence_id": 7, "sequence_start": value == 1, "sequence_end": value == 3})
+    kept = asked(capture)
+    for value, (model, parameters, inputs) in zip((1, 2, 3), (kept[number] for number in sorted(kept)), strict=True):
+        assert (model, parameters["sequence_id"], parameters["sequence_start"]) == ("running_sum", 7, value == 1)
+        assert inputs == {"x": described(np.full((1, 4), value, np.float32))}
+    with Server(MADE_MODELS / "running_sum") as running:
+        said = json.loads(replay(running.url("msgpack"), capture).stdout)
+    assert (said["succeeded"], said["failures"]) == (3, {})
