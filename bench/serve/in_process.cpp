@@ -25,16 +25,17 @@ std::atomic<std::uint64_t> allocations{0};
 
 } // namespace
 
-void* operator new(std::size_t bytes) {
+// Not inlined: the compiler would take the pair apart and warn.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
   allocations.fetch_add(1, std::memory_order_relaxed);
   if (auto* made = std::malloc(std::max<std::size_t>(bytes, 1)))
     return made;
   throw std::bad_alloc{};
 }
-void operator delete(void* gone) noexcept {
+[[gnu::noinline]] void operator delete(void* gone) noexcept {
   std::free(gone);
 }
-void operator delete(void* gone, std::size_t) noexcept {
+[[gnu::noinline]] void operator delete(void* gone, std::size_t) noexcept {
   std::free(gone);
 }
 
