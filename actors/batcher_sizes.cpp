@@ -78,10 +78,14 @@ time_point batcher_state::expected_answer(const job::impl& asked, time_point at)
   const auto shape = asked.key.hash();
   const auto device_free =
       load.estimated_completion_after(0, shape, one, at) - load.estimated_run(shape, one);
-  const auto starts = device_free + expected_run(asked.key, most) * before;
+  // One by one where that is quicker: what larger ones take may have been measured in a bad moment.
+  const auto quickest = [&](std::int64_t count) {
+    return std::min(expected_run(asked.key, count), expected_run(asked.key, 1) * count);
+  };
+  const auto starts = device_free + quickest(most) * before;
   const auto joining = static_cast<std::int64_t>(
       arriving_.per_ns() * static_cast<double>(std::max(starts - at, duration{0}).count()));
-  return starts + expected_run(asked.key, std::min(most, rows - before * most + joining));
+  return starts + quickest(std::min(most, rows - before * most + joining));
 }
 
 // Who says by when the answer is needed is held to that; what a stage asks for was let in with its

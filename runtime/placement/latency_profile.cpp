@@ -8,14 +8,17 @@ namespace troupe::placement {
 namespace {
 
 constexpr double weight_of_newest = 0.2;
+constexpr double most_at_once = 8; // times what is known: the machine may just have stood still
 constexpr std::chrono::milliseconds unknown_row{1};
 
 } // namespace
 
 void latency_profile::record(std::int64_t rows, duration took) {
-  auto [at, fresh] = seen_.try_emplace(rows, static_cast<double>(took.count()));
+  const auto newest = static_cast<double>(took.count());
+  auto [at, fresh] = seen_.try_emplace(rows, newest);
   if (!fresh)
-    at->second += weight_of_newest * (static_cast<double>(took.count()) - at->second);
+    at->second += weight_of_newest
+                  * (std::min(newest, most_at_once * std::max(at->second, 1.0)) - at->second);
 }
 
 duration latency_profile::estimate(std::int64_t rows) const {

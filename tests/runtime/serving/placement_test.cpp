@@ -24,6 +24,16 @@ BOOST_AUTO_TEST_CASE(a_profile_draws_lines_between_the_sizes_it_saw) {
   BOOST_TEST((profile.estimate(4) == 22ms));
 }
 
+BOOST_AUTO_TEST_CASE(one_run_during_which_the_machine_stood_still_says_little) {
+  latency_profile profile;
+  profile.record(1, 1ms);
+  profile.record(1, 10s);
+  BOOST_TEST((profile.estimate(1) < 3ms));
+  for (int i = 0; i < 20; ++i)
+    profile.record(1, 100ms);
+  BOOST_TEST((profile.estimate(1) > 90ms)); // but what lasts is believed
+}
+
 BOOST_AUTO_TEST_CASE(each_shape_has_a_profile_and_one_not_seen_the_one_of_all) {
   shape_profiles profiles;
   profiles.record(16, 1, 10ms);
