@@ -25,7 +25,7 @@ device_work::device_work(batch_ptr of, std::shared_ptr<const placement::program>
     for (std::int64_t run = 0; run < runs_; ++run)
       copied = copied || !rows_.in_place(i, run * bucket_);
     if (copied)
-      needed += aligned(inputs[i].bytes());
+      needed += room_for(inputs[i].bytes());
   }
   std::size_t host_bytes = 0;
   for (const auto& output : program_->outputs()) {
@@ -33,7 +33,7 @@ device_work::device_work(batch_ptr of, std::shared_ptr<const placement::program>
     host_bytes += aligned(output.bytes() * static_cast<std::size_t>(runs_));
     output_at_.push_back(needed);
     if (staged_)
-      needed += aligned(output.bytes());
+      needed += room_for(output.bytes());
   }
   host_block_ = allocate_aligned(std::max<std::size_t>(host_bytes, 1));
 }

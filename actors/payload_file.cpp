@@ -36,11 +36,14 @@ void advance(std::vector<iovec>& pieces, std::size_t& first, std::size_t written
 result<std::unique_ptr<payload_file>> payload_file::create(const std::filesystem::path& file) {
   constexpr mode_t owner_only = S_IRUSR | S_IWUSR;
   const int descriptor =
-      ::open(file.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, owner_only);
+      ::open(file.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, owner_only);
   if (descriptor < 0)
     return fail(errc::invalid_argument, "capture: {} cannot be written: {}", file.string(),
                 std::strerror(errno));
   std::unique_ptr<payload_file> made{new payload_file{descriptor}};
+  struct stat about {};
+  if (::fstat(descriptor, &about) != 0 || !S_ISREG(about.st_mode))
+    return fail(errc::invalid_argument, "capture: {} is no file", file.string());
   // One that was there before may have been open to others.
   if (::fchmod(descriptor, owner_only) != 0 || ::ftruncate(descriptor, 0) != 0)
     return fail(errc::invalid_argument, "capture: {} cannot be made its owner's alone: {}",

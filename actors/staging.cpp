@@ -10,7 +10,7 @@ staging::staging(const placement::program& of, std::int64_t runs) {
   const auto add = [&](auto& to, std::span<const tensor_desc> descs) {
     for (const auto& desc : descs) {
       to.push_back({bytes_, desc.bytes()});
-      bytes_ += aligned(desc.bytes() * static_cast<std::size_t>(runs));
+      bytes_ += room_for(desc.bytes() * static_cast<std::size_t>(runs));
     }
   };
   add(inputs_, of.inputs());

@@ -20,6 +20,11 @@ namespace troupe::actors {
   return (bytes + tensor_alignment - 1) / tensor_alignment * tensor_alignment;
 }
 
+/// What a tensor of so many bytes takes of a block. One without elements has a place, too.
+[[nodiscard]] constexpr std::size_t room_for(std::size_t bytes) noexcept {
+  return aligned(bytes > 0 ? bytes : 1);
+}
+
 /// Where the inputs and outputs of a batch lie in the block through which they are copied. Inputs
 /// have room for every run, since a copy reads it until the work is done.
 class staging {

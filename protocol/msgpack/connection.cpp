@@ -152,13 +152,19 @@ void connection::on_sent(const error_code& ec) {
   unsent_.hold(writer_.unsent());
   if (writer_.flushed())
     last_active_ = now();
-  if (writer_.unsent() <= bounds_.output_bytes / 2 && !unsent_.crowded())
-    paused_ = false;
+  resume_if_there_is_room();
   event_.cancel();
   if (ec)
     return close();
   leave_if_drained();
   watch();
+}
+
+void connection::resume_if_there_is_room() {
+  if (!paused_ || writer_.unsent() > bounds_.output_bytes / 2 || unsent_.crowded())
+    return;
+  paused_ = false;
+  event_.cancel();
 }
 
 void connection::leave_if_drained() {
@@ -222,6 +228,7 @@ void connection::on_watch() {
     idle_ = true;
     stop_reading();
   }
+  resume_if_there_is_room(); // those that crowded us may be gone
   watch();
 }
 

@@ -36,6 +36,7 @@ private:
 
   void send(outgoing_frame frame);
   void on_sent(const boost::system::error_code& ec);
+  void resume_if_there_is_room();
   void leave_if_drained();
   [[nodiscard]] time_point idle_deadline() const;
   [[nodiscard]] time_point write_deadline() const;

@@ -9,6 +9,9 @@
 #include <future>
 #include <string>
 
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
 namespace troupe::protocol::net {
 
 namespace asio = boost::asio;
@@ -101,6 +104,11 @@ void tcp_server::admit(tcp::socket socket) {
   error_code ignored;
   socket.set_option(tcp::no_delay(true), ignored);
   socket.set_option(asio::socket_base::keep_alive(true), ignored); // a peer may vanish silently
+  // So a client that takes its answer slowly is seen to take it: else nothing moves here until a
+  // large part of what the system holds for it is gone.
+  const int unsent_at_most = 128 << 10;
+  ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent_at_most,
+               sizeof unsent_at_most);
   auto made = make_(std::move(socket), gate_, std::move(member));
   lock.lock();
   if (const auto entry = peers_.find(number); entry != peers_.end())

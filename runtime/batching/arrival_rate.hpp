@@ -2,6 +2,8 @@
 
 #include "kernels/base/clock.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 
 namespace troupe::batching {
@@ -18,7 +20,7 @@ public:
       return;
     if (last_ != time_point{}) {
       rows_ = keeps * rows_ + static_cast<double>(since_);
-      time_ = keeps * time_ + static_cast<double>((at - last_).count());
+      time_ = keeps * time_ + static_cast<double>(std::min<duration>(at - last_, longest).count());
     }
     since_ = 0;
     last_ = at;
@@ -28,7 +30,8 @@ public:
   [[nodiscard]] double per_ns() const noexcept { return time_ > 0 ? rows_ / time_ : 0; }
 
 private:
-  static constexpr double keeps = 0.75; ///< of what was, with each departure
+  static constexpr double keeps = 0.75;             ///< of what was, with each departure
+  static constexpr std::chrono::seconds longest{1}; ///< that one silence counts
 
   std::int64_t since_ = 0; ///< the last departure
   time_point last_{};

@@ -2,6 +2,7 @@
 
 #include "kernels/base/clock.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -22,13 +23,23 @@ public:
   /// and never so good that everything goes there.
   [[nodiscard]] duration estimate(std::int64_t rows) const;
 
-  /// The average of batches of exactly `rows`; none if there was no such batch.
+  /// What batches of exactly `rows` take, the middle one of the last three. None if there was no
+  /// such batch lately: a size that lost by what it took once is tried again some time.
   [[nodiscard]] std::optional<duration> measured(std::int64_t rows) const;
 
   [[nodiscard]] bool empty() const noexcept { return seen_.empty(); }
 
 private:
-  std::map<std::int64_t, double> seen_; // nanoseconds by rows
+  struct seen {
+    double average = 0; ///< in nanoseconds, as the others
+    std::array<double, 3> last{};
+    std::uint64_t rows_before = 0; ///< that had run when the last of these did
+  };
+
+  [[nodiscard]] bool forgotten(std::int64_t rows, const seen& one) const noexcept;
+
+  std::map<std::int64_t, seen> seen_; ///< by rows
+  std::uint64_t rows_ = 0;            ///< that have run
 };
 
 /// Profiles by the shapes of the inputs (a hash of types and dims without axis 0): rows of 512

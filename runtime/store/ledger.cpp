@@ -139,9 +139,17 @@ result<std::shared_ptr<buffer>> ledger::try_lease(std::size_t bytes) {
   }
   if (!make_room(bytes))
     return std::shared_ptr<buffer>{};
-  auto made = of_ == memory_kind::device ? on_->allocate(bytes) : on_->allocate_host(bytes);
+  const auto take = [&] {
+    return of_ == memory_kind::device ? on_->allocate(bytes) : on_->allocate_host(bytes);
+  };
+  auto made = take();
+  if (!made && !idle_.empty()) { // the machine has less than the budget says
+    idle_.clear();
+    free_ = 0;
+    made = take();
+  }
   if (!made) {
-    if (leased_ > 0) // the machine has less than the budget says: what is leased comes back
+    if (leased_ > 0) // what is leased comes back
       return std::shared_ptr<buffer>{};
     return propagate(std::move(made));
   }

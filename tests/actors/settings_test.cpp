@@ -68,6 +68,20 @@ inference_request of(std::int64_t rows, std::int64_t columns) {
 
 BOOST_FIXTURE_TEST_SUITE(settings_of_a_model, repository)
 
+BOOST_AUTO_TEST_CASE(rows_without_elements_are_served_on_every_kind_of_device) {
+  for (const auto* device : {"cpu:threads=1", "sim", "sim:host_visible=0"}) {
+    auto started = start("max_batch_size: 4", {device});
+    BOOST_REQUIRE_MESSAGE(started, (started ? "" : started.error().text));
+    auto& system = **started;
+    BOOST_REQUIRE(system.load("relu"));
+    for (const std::int64_t rows : {1, 3, 4, 9}) {
+      const auto answer = system.infer(of(rows, 0)).get();
+      BOOST_REQUIRE_MESSAGE(answer, (answer ? "" : answer.error().text));
+      BOOST_TEST((answer->outputs.at(0).value.dims == shape{rows, 0}));
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(are_followed_by_the_whole_system) {
   auto started = start(everything);
   BOOST_REQUIRE_MESSAGE(started, (started ? "" : started.error().text));

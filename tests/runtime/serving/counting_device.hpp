@@ -3,6 +3,7 @@
 #include "kernels/device/device.hpp"
 
 #include <cstddef>
+#include <limits>
 #include <memory>
 
 namespace troupe::test {
@@ -33,6 +34,8 @@ struct heap_block final : buffer {
 struct counting_device final : device {
   const device_properties& properties() const noexcept override { return about; }
   result<std::unique_ptr<buffer>> allocate(std::size_t bytes) override {
+    if (alive.bytes + bytes > there_is)
+      return fail(errc::resource_exhausted, "no more");
     return std::make_unique<heap_block>(bytes, alive);
   }
   result<std::unique_ptr<buffer>> allocate_host(std::size_t bytes) override {
@@ -47,6 +50,7 @@ struct counting_device final : device {
   }
 
   device_properties about;
+  std::size_t there_is = std::numeric_limits<std::size_t>::max(); ///< bytes, whatever books say
   heap_block::totals alive;
   heap_block::totals alive_on_host;
 };

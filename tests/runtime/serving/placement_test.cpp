@@ -34,6 +34,24 @@ BOOST_AUTO_TEST_CASE(one_run_during_which_the_machine_stood_still_says_little) {
   BOOST_TEST((profile.estimate(1) > 90ms)); // but what lasts is believed
 }
 
+BOOST_AUTO_TEST_CASE(a_size_that_lost_by_one_measurement_is_measured_again) {
+  latency_profile profile;
+  BOOST_TEST(!profile.measured(8).has_value());
+  profile.record(8, 800ms); // the machine stood still
+  BOOST_TEST((profile.measured(8) == 800ms));
+  for (int i = 0; i < 2048; ++i)
+    profile.record(4, 5ms);
+  BOOST_TEST((profile.measured(8) == 800ms));
+  profile.record(4, 5ms);
+  BOOST_TEST(!profile.measured(8).has_value());
+  profile.record(8, 6ms);
+  BOOST_TEST((profile.measured(8) == 6ms));
+  profile.record(8, 800ms);
+  BOOST_TEST((profile.measured(8) == 6ms));
+  profile.record(8, 800ms); // what lasts is believed
+  BOOST_TEST((profile.measured(8) == 800ms));
+}
+
 BOOST_AUTO_TEST_CASE(each_shape_has_a_profile_and_one_not_seen_the_one_of_all) {
   shape_profiles profiles;
   profiles.record(16, 1, 10ms);

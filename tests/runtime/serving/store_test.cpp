@@ -115,6 +115,15 @@ BOOST_AUTO_TEST_CASE(idle_blocks_make_room_and_expire) {
   BOOST_TEST(of.free_bytes() == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(idle_blocks_go_where_the_device_has_less_than_the_budget_says) {
+  on.there_is = 2 * page;
+  BOOST_TEST(of.give_back(*of.lease(1, page, start), start).empty());
+  const auto held = *of.lease(2, 2 * page, start);
+  BOOST_TEST(held != nullptr);
+  BOOST_TEST(of.free_bytes() == 0u);
+  BOOST_TEST(on.alive.bytes == 2 * page);
+}
+
 BOOST_AUTO_TEST_CASE(weights_and_blocks_share_one_budget) {
   auto weights = of.reserve(3 * page);
   BOOST_TEST(weights.has_value());
