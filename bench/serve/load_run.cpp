@@ -8,6 +8,7 @@
 #include <numeric>
 #include <random>
 #include <thread>
+#include <utility>
 
 namespace troupe::bench {
 namespace {
@@ -91,30 +92,18 @@ load_result closed_loop(const std::vector<std::unique_ptr<client::client>>& over
   return counted.finish(first);
 }
 
-load_result open_loop(const std::vector<std::unique_ptr<client::client>>& over,
-                      const client::inference_request& request, const load_plan& plan) {
-  tally counted;
-  std::mt19937_64 random{plan.seed};
-  std::exponential_distribution<double> gap{*plan.rate};
-  const auto start = now();
-  const auto first = start + plan.warm_up;
-  const auto end = first + plan.measured;
-  auto due = start;
-  std::uint64_t late = 0;
-  for (std::size_t i = 0; due < end; ++i) {
-    std::this_thread::sleep_until(due);
-    late += due >= first && now() - due > std::chrono::milliseconds{1};
-    counted.sent();
-    over[i % over.size()]->infer(request,
-                                 [&counted, due, first](const client::response_part& part) {
-                                   counted.answered(part, due, due >= first);
-                                 });
+// Copies of `request` at the plan's rate, until its time is over. Both outlive what is returned.
+schedule_fn arrivals(const client::inference_request& request, const load_plan& plan) {
+  return [&request, &plan, random = std::mt19937_64{plan.seed},
+          gap = std::exponential_distribution<double>{*plan.rate},
+          at = duration{0}]() mutable -> result<std::optional<timed_request>> {
+    if (at >= plan.warm_up + plan.measured)
+      return std::optional<timed_request>{};
     const double wait = plan.poisson ? gap(random) : 1 / *plan.rate;
-    due += std::chrono::duration_cast<duration>(std::chrono::duration<double>{wait});
-  }
-  auto result = counted.finish(first);
-  result.late = late;
-  return result;
+    const auto due = std::exchange(
+        at, at + std::chrono::duration_cast<duration>(std::chrono::duration<double>{wait}));
+    return timed_request{due, request};
+  };
 }
 
 } // namespace
@@ -140,22 +129,24 @@ double load_result::mean_ms() const {
 }
 
 result<load_result> run_schedule(const std::vector<std::unique_ptr<client::client>>& over,
-                                 const schedule_fn& next) {
+                                 const schedule_fn& next, duration warm_up) {
   tally counted;
   std::uint64_t late = 0;
   auto one = next();
   const auto start = now();
+  const auto first = start + warm_up;
   for (std::size_t i = 0; one && *one; ++i) {
     const auto due = start + (*one)->at;
     std::this_thread::sleep_until(due);
-    late += now() - due > std::chrono::milliseconds{1};
+    late += due >= first && now() - due > std::chrono::milliseconds{1};
     counted.sent();
-    over[i % over.size()]->infer(
-        std::move((*one)->request),
-        [&counted, due](const client::response_part& part) { counted.answered(part, due, true); });
+    over[i % over.size()]->infer(std::move((*one)->request),
+                                 [&counted, due, first](const client::response_part& part) {
+                                   counted.answered(part, due, due >= first);
+                                 });
     one = next();
   }
-  auto done = counted.finish(start);
+  auto done = counted.finish(first);
   if (!one)
     return propagate(std::move(one));
   done.late = late;
@@ -164,7 +155,8 @@ result<load_result> run_schedule(const std::vector<std::unique_ptr<client::clien
 
 load_result run_load(const std::vector<std::unique_ptr<client::client>>& over,
                      const client::inference_request& request, const load_plan& plan) {
-  return plan.rate ? open_loop(over, request, plan) : closed_loop(over, request, plan);
+  return plan.rate ? run_schedule(over, arrivals(request, plan), plan.warm_up).value()
+                   : closed_loop(over, request, plan);
 }
 
 } // namespace troupe::bench

@@ -48,10 +48,11 @@ struct timed_request {
 /// run.
 using schedule_fn = std::function<result<std::optional<timed_request>>()>;
 
-/// Sends each request over one of the clients when it is due and waits for every answer; latencies
-/// as in the open loop.
+/// Sends each request over one of the clients when it is due and waits for every answer. Those due
+/// before `warm_up` is over do not count. Latencies as in the open loop.
 [[nodiscard]] result<load_result>
-run_schedule(const std::vector<std::unique_ptr<client::client>>& over, const schedule_fn& next);
+run_schedule(const std::vector<std::unique_ptr<client::client>>& over, const schedule_fn& next,
+             duration warm_up = duration{0});
 
 /// Sends copies of `request` over the clients in turn and waits for every answer.
 ///

@@ -195,7 +195,7 @@ time_point connection::idle_deadline() const {
 time_point connection::write_deadline() const {
   if (writer_.flushed())
     return time_point::max();
-  return last_taken_ + (unsent_.crowded() ? bounds_.crowded_write_time : bounds_.write_time);
+  return last_taken_ + unsent_.patience(bounds_.write_time, bounds_.crowded_write_time);
 }
 
 void connection::watch() {

@@ -2,6 +2,8 @@
 
 // What the clients of a listener were answered and have not taken yet.
 
+#include "kernels/base/clock.hpp"
+
 #include <atomic>
 #include <cstddef>
 #include <memory>
@@ -39,6 +41,10 @@ public:
 
   /// Whether clients leave too much, and this one is among them.
   [[nodiscard]] bool crowded() const noexcept { return held_ > 0 && of_->exceeded(); }
+  /// How long this client may take nothing.
+  [[nodiscard]] duration patience(duration usual, duration where_crowded) const noexcept {
+    return crowded() ? where_crowded : usual;
+  }
 
 private:
   std::shared_ptr<unsent_budget> of_;

@@ -322,8 +322,7 @@ void connection::expect_within(duration time) {
 // A client that takes nothing is given less time while all of them together leave much.
 void connection::watch_sending() {
   const auto& limits = settings_.limits;
-  const auto end =
-      last_taken_ + (unsent_.crowded() ? limits.crowded_write_time : limits.write_time);
+  const auto end = last_taken_ + unsent_.patience(limits.write_time, limits.crowded_write_time);
   if (now() >= end)
     return close();
   expect_within(std::min(end - now(), limits.crowded_write_time));

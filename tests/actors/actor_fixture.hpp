@@ -200,6 +200,20 @@ struct actor_fixture {
     caf::anon_send_exit(shared->stages->get<Handle>(id), caf::exit_reason::kill);
   }
 
+  /// Two requests where there is memory for one, whose keeper dies while the other waits.
+  void two_outlive(stage_id keeper) {
+    infer("a");
+    infer("b");
+    BOOST_TEST(work->waiting.size() == 1u);
+    kill<memory_actor>(keeper);
+    scheduler.run();
+    pass(0ms);
+    work_once();
+    work_once();
+    BOOST_TEST(outcome("a") == "ok");
+    BOOST_TEST(outcome("b") == "ok");
+  }
+
   /// Unloads the model `m`.
   void unload() {
     bool unloaded = false;

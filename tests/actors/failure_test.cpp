@@ -165,16 +165,7 @@ BOOST_AUTO_TEST_CASE(a_request_that_finds_a_router_without_models_waits_for_them
 BOOST_AUTO_TEST_CASE(a_batch_that_waits_for_memory_outlives_the_one_that_keeps_its_books) {
   parts.with.device_memory_bytes = 4096 + 4096; // the weights, and one block
   start(latency, 1);
-  infer("a");
-  infer("b");
-  BOOST_TEST(work->waiting.size() == 1u);
-  kill<memory_actor>(memory);
-  scheduler.run();
-  pass(0ms);
-  work_once();
-  work_once();
-  BOOST_TEST(outcome("a") == "ok");
-  BOOST_TEST(outcome("b") == "ok");
+  two_outlive(memory);
   infer("c");
   work_once();
   BOOST_TEST(outcome("c") == "ok");

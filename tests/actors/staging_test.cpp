@@ -149,16 +149,7 @@ BOOST_AUTO_TEST_CASE(answers_that_lie_about_hold_no_pinned_memory) {
 BOOST_AUTO_TEST_CASE(a_batch_that_waits_for_pinned_memory_outlives_the_one_that_keeps_its_books) {
   parts.with.pinned_memory_bytes = block;
   start(latency, 1);
-  infer("a");
-  infer("b");
-  BOOST_TEST(work->waiting.size() == 1u);
-  kill<memory_actor>(host_memory());
-  scheduler.run();
-  pass(0ms);
-  work_once();
-  work_once();
-  BOOST_TEST(outcome("a") == "ok");
-  BOOST_TEST(outcome("b") == "ok");
+  two_outlive(host_memory());
   BOOST_TEST(held_by_host() == block);
 }
 

@@ -13,6 +13,7 @@ using namespace troupe::protocol::rpc;
 using namespace std::string_literals;
 using namespace std::chrono_literals;
 using test::raw_client;
+using test::request_of;
 
 namespace {
 
@@ -24,16 +25,6 @@ struct fixture {
   msgpack_listener listener;
   std::uint16_t port;
 };
-
-inference_request request_of(std::size_t elements) {
-  inference_request request;
-  request.model_name = "echo";
-  request.inputs.push_back(
-      {"x",
-       test::floats({static_cast<std::int64_t>(elements)}, std::vector<float>(elements, 1.5f)),
-       {}});
-  return request;
-}
 
 limits short_times() {
   limits bounds;

@@ -33,6 +33,15 @@ inline protocol::inference_request sample_request() {
   return request;
 }
 
+/// Asks the echo for so many numbers.
+inline protocol::inference_request request_of(std::size_t elements) {
+  protocol::inference_request request;
+  request.model_name = "echo";
+  request.inputs.push_back(
+      {"x", floats({static_cast<std::int64_t>(elements)}, std::vector<float>(elements, 1.5f)), {}});
+  return request;
+}
+
 inline bool same(const tensor& a, const tensor& b) {
   return a.type == b.type && a.dims == b.dims && a.data.size() == b.data.size()
          && std::equal(a.data.view.begin(), a.data.view.end(), b.data.view.begin());

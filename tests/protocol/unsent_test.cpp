@@ -37,10 +37,7 @@ inference_response answer_of(std::int64_t elements, std::promise<void>& freed) {
 }
 
 rpc::outgoing_frame question(std::uint32_t id) {
-  inference_request request;
-  request.model_name = "echo";
-  request.inputs.push_back({"x", test::floats({1}, {1}), {}});
-  return rpc::encode_infer_request(id, request);
+  return rpc::encode_infer_request(id, test::request_of(1));
 }
 
 const std::string binary_question = http_client::post_text(
